@@ -1,0 +1,69 @@
+#pragma once
+// The one layout that host and device share: plain structs, no header beyond this one, so that
+// NVRTC, the host's compiler and clangd all read it alike.
+
+namespace heddle {
+
+/// A 4-D tensor [batch, head, row, column] whose columns are contiguous. Strides count elements.
+struct TensorView {
+  void* data;
+  long long batch_stride;
+  long long head_stride;
+  long long row_stride;
+};
+
+/// Everything a launch knows and a kernel's text does not. Passed by value as the only argument.
+struct AttentionParameters {
+  TensorView query;   ///< [batch, heads, seqlen_q, head_dim]
+  TensorView key;     ///< [batch, kv_heads, seqlen_kv, head_dim]
+  TensorView value;   ///< [batch, kv_heads, seqlen_kv, head_dim]
+  TensorView output;  ///< [batch, heads, seqlen_q, head_dim]
+  /// Natural logarithm of the row's sum of exp(scale * s), fp32 [batch, heads, seqlen_q],
+  /// contiguous; null = not wanted.
+  float* log_sum_exp;
+
+  int batch;
+  int heads;
+  int kv_heads;
+  int seqlen_q;
+  int seqlen_kv;
+  int query_tiles;  ///< ceil(seqlen_q / tile_m) of the kernel launched
+
+  float scale;       ///< multiplies q·k; > 0
+  float scale_log2;  ///< scale * log2(e)
+
+  /// Split-KV: split i of num_splits owns key tiles [i * split_tiles, (i + 1) * split_tiles).
+  int num_splits;
+  int split_tiles;
+  /// fp32 partial outputs [num_splits, batch, heads, seqlen_q, head_dim] and their LSE
+  /// [num_splits, batch, heads, seqlen_q]; null when the kernel does not split.
+  float* partial_output;
+  float* partial_log_sum_exp;
+
+  /// Unfused only: fp32 scores [batch, heads, seqlen_q, score_pitch]. The softmax kernel writes each
+  /// row of probabilities (Element) over the front of its own row of scores.
+  float* scores;
+  long long score_pitch;
+
+  // Absent (null) until the features that read them exist.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_kv;
+  const int* seqused_kv;
+  const int* page_table;
+  const void* bias;
+  const float* alibi_slopes;
+  const float* sinks;
+  const float* query_descale;
+  const float* key_descale;
+  const float* value_descale;
+};
+
+/// Where a logit sits; what score and mask hooks are told.
+struct ScorePosition {
+  int batch;
+  int head;
+  int query;
+  int key;
+};
+
+}  // namespace heddle
