@@ -1,0 +1,43 @@
+#pragma once
+// Loads and stores of 2, 4, 8 and 16 bytes. The address is a multiple of the size.
+
+namespace heddle {
+
+/// `kBytes` bytes that travel as one access.
+template <int kBytes>
+struct Bytes;
+
+template <>
+struct alignas(2) Bytes<2> {
+  unsigned short value;
+};
+template <>
+struct alignas(4) Bytes<4> {
+  unsigned value;
+};
+template <>
+struct alignas(8) Bytes<8> {
+  unsigned value[2];
+};
+template <>
+struct alignas(16) Bytes<16> {
+  unsigned value[4];
+};
+
+template <int kBytes>
+inline Bytes<kBytes> load(const void* address) {
+  return *static_cast<const Bytes<kBytes>*>(address);
+}
+
+template <int kBytes>
+inline void store(void* address, const Bytes<kBytes>& bytes) {
+  *static_cast<Bytes<kBytes>*>(address) = bytes;
+}
+
+/// Zeros where `valid` is false; then the address is not touched.
+template <int kBytes>
+inline Bytes<kBytes> load_or_zero(const void* address, bool valid) {
+  return valid ? load<kBytes>(address) : Bytes<kBytes>{};
+}
+
+}  // namespace heddle
