@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "generator/cost_model.hpp"
+
+namespace heddle {
+
+/// Every legal configuration of the families for this problem, in a fixed order.
+std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits);
+std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits,
+                                               Family family);
+
+struct RankedConfig {
+  KernelConfig config;
+  Prediction prediction;
+};
+/// Candidates, cheapest predicted first; ties keep enumeration order.
+std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits);
+
+/// The config used when nothing better is known: legal on this device for this variant, no spills.
+/// Pure and cheap. Throws kNoLegalConfig.
+KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
+                            const DeviceLimits& limits);
+
+}  // namespace heddle

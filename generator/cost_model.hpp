@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+
+#include "generator/architecture.hpp"
+#include "generator/bucket.hpp"
+#include "generator/kernel_config.hpp"
+#include "generator/launch_plan.hpp"
+
+namespace heddle {
+
+/// Predicted seconds and where they go. Each term is the time the whole launch would take if that
+/// resource alone bound it; `binding` names the largest.
+struct Prediction {
+  double seconds = 0;
+  double tensor_seconds = 0;
+  double exponential_seconds = 0;
+  double issue_seconds = 0;
+  double shared_memory_seconds = 0;
+  double hbm_seconds = 0;
+  double launch_seconds = 0;
+  double waves = 0;          ///< blocks / (SMs * blocks resident per SM)
+  int blocks_per_sm = 0;     ///< resident at once
+  int estimated_registers = 0;
+  double hbm_bytes = 0;
+  std::string_view binding;
+};
+
+Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
+
+/// Registers per thread that the main loop of a part is expected to need (not capped at 255).
+int estimate_registers(const Variant& variant, const KernelConfig& config);
+
+}  // namespace heddle

@@ -1,0 +1,66 @@
+#pragma once
+// HOW it is computed: a kernel family and its knobs.
+
+#include "generator/field.hpp"
+
+namespace heddle {
+
+/// The systems of the FlashAttention line. A newer family never replaces an older one.
+/// kReference is the float64 (or fp32 baseline) kernel that checks the others; it is never tuned.
+enum class Family { kUnfused, kFa1, kFa2, kReference };
+/// When a row's running maximum moves: with every key block, or only once it is exceeded by a
+/// factor of 2^8 (fewer rescales of the accumulator; hopper.md measured +6..12 %).
+enum class RunningMax { kEveryBlock, kLazy };
+enum class ReferenceKind { kFloat64, kBaseline };
+
+template <>
+struct EnumNames<Family> {
+  static constexpr std::array names{std::pair{Family::kUnfused, std::string_view("unfused")},
+                                    std::pair{Family::kFa1, std::string_view("fa1")},
+                                    std::pair{Family::kFa2, std::string_view("fa2")},
+                                    std::pair{Family::kReference, std::string_view("reference")}};
+};
+template <>
+struct EnumNames<RunningMax> {
+  static constexpr std::array names{std::pair{RunningMax::kEveryBlock, std::string_view("every_block")},
+                                    std::pair{RunningMax::kLazy, std::string_view("lazy")}};
+};
+template <>
+struct EnumNames<ReferenceKind> {
+  static constexpr std::array names{
+      std::pair{ReferenceKind::kFloat64, std::string_view("float64")},
+      std::pair{ReferenceKind::kBaseline, std::string_view("baseline")}};
+};
+
+struct KernelConfig {
+  Family family = Family::kFa2;
+  int tile_m = 64;  ///< query rows per tile
+  int tile_n = 64;  ///< keys per tile
+  int warps = 4;
+  int stages = 2;   ///< depth of the K/V ring in shared memory
+  bool query_in_registers = false;
+  RunningMax running_max = RunningMax::kLazy;
+  bool split_kv = false;
+  bool longest_first = true;
+  ReferenceKind reference = ReferenceKind::kFloat64;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("family", &KernelConfig::family, "unfused, fa1 or fa2"),
+        field("tile_m", &KernelConfig::tile_m, "query rows per tile"),
+        field("tile_n", &KernelConfig::tile_n, "keys per tile"),
+        field("warps", &KernelConfig::warps, "warps per block"),
+        field("stages", &KernelConfig::stages, "depth of the K/V ring in shared memory"),
+        field("query_in_registers", &KernelConfig::query_in_registers,
+              "fa2: keep Q fragments in registers instead of reloading them"),
+        field("running_max", &KernelConfig::running_max,
+              "fa2: move the row maximum with every block, or lazily"),
+        field("split_kv", &KernelConfig::split_kv, "fa2: split the keys over blocks and combine"),
+        field("longest_first", &KernelConfig::longest_first,
+              "causal: start the longest query tiles first"),
+        field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
+  }
+  friend bool operator==(const KernelConfig& a, const KernelConfig& b) { return fields_equal(a, b); }
+};
+
+}  // namespace heddle

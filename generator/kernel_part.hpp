@@ -1,0 +1,53 @@
+#pragma once
+// A config is run as one to three kernels, its parts, launched in this order on one stream.
+
+#include <array>
+#include <string_view>
+
+#include "generator/kernel_config.hpp"
+#include "generator/problem.hpp"
+
+namespace heddle {
+
+enum class KernelPart {
+  kUnfusedScores,
+  kUnfusedSoftmax,
+  kUnfusedOutput,
+  kFa1Attention,
+  kFa2Attention,
+  kFa2Combine,
+  kReference,
+};
+
+template <>
+struct EnumNames<KernelPart> {
+  static constexpr std::array names{
+      std::pair{KernelPart::kUnfusedScores, std::string_view("unfused_scores")},
+      std::pair{KernelPart::kUnfusedSoftmax, std::string_view("unfused_softmax")},
+      std::pair{KernelPart::kUnfusedOutput, std::string_view("unfused_output")},
+      std::pair{KernelPart::kFa1Attention, std::string_view("fa1_attention")},
+      std::pair{KernelPart::kFa2Attention, std::string_view("fa2_attention")},
+      std::pair{KernelPart::kFa2Combine, std::string_view("fa2_combine")},
+      std::pair{KernelPart::kReference, std::string_view("reference")}};
+};
+
+constexpr int kMaxParts = 3;
+
+struct KernelParts {
+  std::array<KernelPart, kMaxParts> part{};
+  int count = 0;
+  const KernelPart* begin() const { return part.data(); }
+  const KernelPart* end() const { return part.data() + count; }
+};
+
+KernelParts kernel_parts(const KernelConfig& config);
+
+/// Threads per block and dynamic shared memory of one part: facts of the text (the template
+/// static_asserts both), hence a function of Variant and KernelConfig alone.
+struct PartFootprint {
+  int threads = 0;
+  int shared_bytes = 0;
+};
+PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part);
+
+}  // namespace heddle
