@@ -1,0 +1,90 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "generator/bucket.hpp"
+#include "generator/kernel_config.hpp"
+#include "generator/problem.hpp"
+
+namespace heddle {
+
+/// The device class a result belongs to: silicon, not marketing name and not index.
+struct DeviceClass {
+  int capability_major = 0;
+  int capability_minor = 0;
+  int sm_count = 0;
+  long long shared_bytes_per_block = 0;
+  long long l2_bytes = 0;
+  std::string name;  ///< for people; never compared
+
+  bool same_class(const DeviceClass& other) const;
+};
+
+/// Who measured, with what.
+struct Provenance {
+  std::string driver_version;  ///< "13.0"
+  std::string nvrtc_version;   ///< "13.0", with the library's build id
+  std::string heddle_version;
+  std::string source_hash;     ///< of the flattened kernel source(s)
+  std::string when;            ///< UTC, ISO 8601
+  std::string command;         ///< that repeats it
+};
+
+/// The record of a passed (or failed) comparison with the float64 reference.
+struct CheckRecord {
+  bool passed = false;
+  double max_error = 0;           ///< of O, absolute
+  double baseline_max_error = 0;
+  double rms_error = 0;
+  double baseline_rms_error = 0;
+  double lse_error = 0;
+  std::string sizes;              ///< canonical text of the Sizes checked
+};
+
+enum class Evidence { kMeasured, kPredicted, kFailed };
+template <>
+struct EnumNames<Evidence> {
+  static constexpr std::array names{std::pair{Evidence::kMeasured, std::string_view("measured")},
+                                    std::pair{Evidence::kPredicted, std::string_view("predicted")},
+                                    std::pair{Evidence::kFailed, std::string_view("failed")}};
+};
+
+/// One row per measurement (or prediction, or failure) of one config on one problem and device.
+struct Measurement {
+  Variant variant;
+  SizeBucket bucket;
+  Sizes sizes;
+  DeviceClass device;
+  KernelConfig config;
+  Evidence evidence = Evidence::kMeasured;
+  double median_seconds = 0;
+  double spread_seconds = 0;  ///< interquartile range of the samples
+  int samples = 0;
+  double clock_mhz = 0;
+  std::string failure;        ///< why, when evidence is kFailed
+  std::optional<CheckRecord> check;
+  Provenance provenance;
+};
+
+enum class Match { kExact, kNearestSize, kOtherDevice, kPredicted, kDefault };
+template <>
+struct EnumNames<Match> {
+  static constexpr std::array names{
+      std::pair{Match::kExact, std::string_view("exact")},
+      std::pair{Match::kNearestSize, std::string_view("nearest_size")},
+      std::pair{Match::kOtherDevice, std::string_view("other_device")},
+      std::pair{Match::kPredicted, std::string_view("predicted")},
+      std::pair{Match::kDefault, std::string_view("default")}};
+};
+
+/// A winner and how well it fits the question.
+struct Lookup {
+  KernelConfig config;
+  Match match = Match::kDefault;
+  double median_seconds = 0;
+  /// Expected slowdown against this size's own optimum, as a factor >= 1; 1 for an exact match.
+  double expected_regret = 1;
+};
+
+}  // namespace heddle
