@@ -81,7 +81,7 @@ inline void compute_dots(ScoreTile<Config>& tile, const SharedStorage<Config>& s
   using Accumulate = typename Config::Accumulate;
   tile = {};
   for (int c = 0; c < Config::kHeadDim; ++c) {
-    Accumulate query[tile.kRows];
+    Accumulate query[ScoreTile<Config>::kRows];
     for (int i = 0; i < tile.kRows; ++i) query[i] = shared.query[place.y + i * kSide][c];
     for (int j = 0; j < tile.kKeys; ++j) {
       const Accumulate key = shared.key_or_value[place.x + j * kSide][c];
