@@ -1,0 +1,229 @@
+#pragma once
+// FlashAttention-2 (sm_80+): a block owns kTileM query rows of one head and walks its key blocks;
+// each warp owns kTileM / kWarps of the rows from the first Q K^T to the store, so that warps
+// exchange nothing. The output is normalised once, at the end.
+
+#include "part/block_range.cuh"
+#include "part/epilogue.cuh"
+#include "part/fragment.cuh"
+#include "part/key_value_loader.cuh"
+#include "part/mask.cuh"
+#include "part/sanitize.cuh"
+#include "part/scheduler.cuh"
+#include "part/sequence_info.cuh"
+#include "part/shared_tile.cuh"
+#include "part/softmax.cuh"
+
+namespace heddle::fa2 {
+
+template <class Config>
+struct SharedStorage {
+  SharedTile<typename Config::Element, Config::kTileM, Config::kHeadDimPadded> query;
+  typename KeyValueLoader<Config>::Storage key_value;
+};
+
+/// The rows of one warp.
+template <class Config>
+struct WarpTile {
+  using Element = typename Config::Element;
+  static constexpr int kRows = Config::kTileM / Config::kWarps;
+  static constexpr int kRowTiles = kRows / 16;
+  static constexpr int kKeyTiles = Config::kTileN / 8;
+  static constexpr int kDepthTiles = Config::kHeadDimPadded / 8;
+  static_assert(Config::kThreads == Config::kWarps * kWarpSize);
+  static_assert(kRows % 16 == 0 && kRows * Config::kWarps == Config::kTileM,
+                "a warp owns whole 16-row mma tiles");
+  static_assert(Config::kTileN % 16 == 0, "a step of P V takes 16 keys");
+
+  using Scores = Accumulator<kRowTiles, kKeyTiles>;
+  using Probabilities = OperandA<kRowTiles, kKeyTiles / 2>;
+  using Query = OperandA<kRowTiles, kDepthTiles / 2>;
+  using Output = Accumulator<kRowTiles, kDepthTiles>;
+
+  int first_row;    ///< within the block's tile
+  int first_query;  ///< within the sequence
+  int seen_keys;    ///< no row of the warp sees a key from here on
+  Query query;      ///< loaded if kQueryInRegisters
+  Output output;
+  OnlineSoftmax<kRowTiles, Config::kLazyRescale> softmax;
+
+  void clear() {
+    output.clear();
+    softmax.clear();
+  }
+};
+
+template <class Config, class Tile>
+inline void load_query(WarpTile<Config>& warp_tile, const Tile& query_tile) {
+#pragma unroll
+  for (int step = 0; step < WarpTile<Config>::kDepthTiles / 2; ++step) {
+#pragma unroll
+    for (int r = 0; r < WarpTile<Config>::kRowTiles; ++r) {
+      load_operand_a(warp_tile.query.value[r][step], query_tile, warp_tile.first_row + 16 * r,
+                     16 * step);
+    }
+  }
+}
+
+/// scores = Q K^T
+template <class Config, class QueryTile, class KeyTile>
+inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
+                               const WarpTile<Config>& warp_tile, const QueryTile& query_tile,
+                               const KeyTile& key_tile) {
+  using Warp = WarpTile<Config>;
+  scores.clear();
+#pragma unroll
+  for (int step = 0; step < Warp::kDepthTiles / 2; ++step) {
+    unsigned query[Warp::kRowTiles][4];
+#pragma unroll
+    for (int r = 0; r < Warp::kRowTiles; ++r) {
+      if constexpr (Config::kQueryInRegisters) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][step][i];
+      } else {
+        load_operand_a(query[r], query_tile, warp_tile.first_row + 16 * r, 16 * step);
+      }
+    }
+#pragma unroll
+    for (int key = 0; key < Config::kTileN; key += 16) {
+      unsigned pair[2][2];
+      load_operand_b_rows(pair, key_tile, key, 16 * step);
+      multiply_pair<typename Config::Element>(scores, query, pair, key / 8);
+    }
+  }
+}
+
+/// output += P V
+template <class Config, class ValueTile>
+inline void multiply_probability_value(typename WarpTile<Config>::Output& output,
+                                       const typename WarpTile<Config>::Scores& scores,
+                                       const ValueTile& value_tile) {
+  using Warp = WarpTile<Config>;
+  const auto probabilities = to_operand_a<typename Config::Element>(scores);
+#pragma unroll
+  for (int step = 0; step < Warp::kKeyTiles / 2; ++step) {
+    unsigned probability[Warp::kRowTiles][4];
+#pragma unroll
+    for (int r = 0; r < Warp::kRowTiles; ++r) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) probability[r][i] = probabilities.value[r][step][i];
+    }
+#pragma unroll
+    for (int column = 0; column < Config::kHeadDimPadded; column += 16) {
+      unsigned pair[2][2];
+      load_operand_b(pair, value_tile, 16 * step, column);
+      multiply_pair<typename Config::Element>(output, probability, pair, column / 8);
+    }
+  }
+}
+
+/// Walks the key blocks of `range`; leaves the unnormalised output and the softmax state.
+template <class Config>
+inline void attend(WarpTile<Config>& warp_tile, const SharedStorage<Config>& shared,
+                   KeyValueLoader<Config>& loader, const BlockRange& range,
+                   const Mask<Config>& mask, const AttentionParameters& parameters, bool sanitize) {
+  warp_tile.clear();
+#pragma unroll 1
+  for (int block = range.begin; block < range.end; ++block) {
+    const int first_key = block * Config::kTileN;
+    const bool masked = block >= range.first_masked;
+    const bool sees_any = !Config::kCausal || first_key < warp_tile.seen_keys;
+
+    typename WarpTile<Config>::Scores scores;
+    const auto& key_tile = loader.wait_key(block);
+    if (sees_any) {
+      multiply_query_key(scores, warp_tile, shared.query, key_tile);
+      mask.apply_score_hook(scores, parameters.scale, warp_tile.first_query, first_key);
+      if (masked) mask.apply(scores, warp_tile.first_query, first_key);
+    }
+    auto& value_tile = loader.wait_value(block);
+    if (sees_any) warp_tile.softmax.step(scores, warp_tile.output, parameters.scale_log2);
+    if (masked && sanitize) {
+      sanitize_values(warp_tile.output, value_tile, mask, warp_tile.first_query, first_key);
+    }
+    if (sees_any) multiply_probability_value<Config>(warp_tile.output, scores, value_tile);
+  }
+}
+
+/// Normalises the warp's rows and stores them and their log-sum-exp.
+template <class Config>
+inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, const WorkItem& item,
+                   const SequenceInfo& sequence, const AttentionParameters& parameters) {
+  using Warp = WarpTile<Config>;
+  const int valid_rows = sequence.query_length - warp_tile.first_query;
+  float inverse_sums[2 * Warp::kRowTiles];
+  float log_sum_exps[2 * Warp::kRowTiles];
+  warp_tile.softmax.finish();
+#pragma unroll
+  for (int row = 0; row < 2 * Warp::kRowTiles; ++row) {
+    inverse_sums[row] = warp_tile.softmax.inverse_sum(row);
+    log_sum_exps[row] = warp_tile.softmax.log_sum_exp(row);
+  }
+  warp_tile.output.for_each(
+      [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });
+
+  const long long row = flat_row(parameters, item.batch, item.head, warp_tile.first_query);
+  if constexpr (Config::kSplitKv) {
+    const long long rows = flat_row(parameters, parameters.batch, 0, 0);
+    const long long partial_row = item.split * rows + row;
+    store_partial_output<Config>(
+        warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
+    store_rows(log_sum_exps, parameters.partial_log_sum_exp + partial_row, valid_rows);
+  } else {
+    auto* destination = tensor_row<typename Config::Element>(parameters.output, item.batch,
+                                                             item.head, warp_tile.first_query);
+    store_output<Config>(warp_tile.output, shared.query, warp_tile.first_row, destination,
+                         parameters.output.row_stride, valid_rows);
+    if (parameters.log_sum_exp != nullptr) {
+      store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
+    }
+  }
+}
+
+template <class Config>
+inline void attention(const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
+                "the host's shared-memory size is not the kernel's");
+  auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
+
+  const WorkItem item = Scheduler<Config>::item(parameters);
+  const SequenceInfo sequence(parameters, item.batch);
+  const Mask<Config> mask{sequence, item};
+  const int first_query = item.query_tile * Config::kTileM;
+  BlockRange range = BlockRange::of_tile<Config>(sequence, first_query);
+  if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+
+  using QueryCopy = TileCopy<Config, Config::kTileM>;
+  KeyValueLoader<Config> loader(shared.key_value, parameters, item, sequence);
+  QueryCopy::clear_padding(shared.query);
+  loader.clear_padding();
+  QueryCopy::load(shared.query,
+                  tensor_row<Element>(parameters.query, item.batch, item.head, first_query),
+                  parameters.query.row_stride, sequence.query_length - first_query);
+  copy_async_commit();
+  loader.start(range);
+
+  WarpTile<Config> warp_tile;
+  warp_tile.first_row = warp() * WarpTile<Config>::kRows;
+  warp_tile.first_query = first_query + warp_tile.first_row;
+  warp_tile.seen_keys = sequence.causal_keys(warp_tile.first_query + WarpTile<Config>::kRows - 1);
+  if constexpr (Config::kQueryInRegisters) {
+    copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
+    sync_block();
+    load_query(warp_tile, shared.query);
+  }
+
+  bool sanitize = false;
+#pragma unroll 1
+  while (true) {
+    attend(warp_tile, shared, loader, range, mask, parameters, sanitize);
+    if (sanitize || range.first_masked >= range.end) break;
+    if (!sync_block_any(!warp_tile.output.is_finite())) break;
+    sanitize = true;
+    loader.start(range);
+  }
+  finish(warp_tile, shared, item, sequence, parameters);
+}
+
+}  // namespace heddle::fa2

@@ -1,0 +1,52 @@
+#pragma once
+// Who sees whom, and the user's hooks on logits.
+
+#include "instruction/math.cuh"
+#include "parameters.cuh"
+#include "part/fragment.cuh"
+#include "part/scheduler.cuh"
+#include "part/sequence_info.cuh"
+
+namespace heddle {
+
+/// Config::visible and Config::score are called only if Config::kMaskHook and Config::kScoreHook
+/// say that they differ from the identity: a kernel without them pays nothing.
+template <class Config>
+struct Mask {
+  const SequenceInfo& sequence;
+  const WorkItem& item;
+
+  bool visible(int query, int key) const {
+    if (key >= sequence.key_length) return false;
+    if (Config::kCausal && key > query + sequence.diagonal()) return false;
+    return !Config::kMaskHook || Config::visible(position(query, key));
+  }
+
+  /// Entries that may not be seen become -inf. `first_query` and `first_key` are the tile's.
+  template <int kRowTiles, int kColumnTiles>
+  void apply(Accumulator<kRowTiles, kColumnTiles>& scores, int first_query, int first_key) const {
+    scores.for_each([&](int, int row, int column, float& score) {
+      if (!visible(first_query + row, first_key + column)) score = -infinity();
+    });
+  }
+
+  /// Runs the score hook, which sees and returns logits (scale * q·k); scores stay unscaled.
+  template <int kRowTiles, int kColumnTiles>
+  void apply_score_hook(Accumulator<kRowTiles, kColumnTiles>& scores, float scale, int first_query,
+                        int first_key) const {
+    if constexpr (Config::kScoreHook) {
+      const float inverse_scale = 1.0f / scale;
+      scores.for_each([&](int, int row, int column, float& score) {
+        const ScorePosition where = position(first_query + row, first_key + column);
+        score = Config::score(score * scale, where) * inverse_scale;
+      });
+    }
+  }
+
+ private:
+  ScorePosition position(int query, int key) const {
+    return ScorePosition{item.batch, item.head, query, key};
+  }
+};
+
+}  // namespace heddle

@@ -1,0 +1,132 @@
+#pragma once
+// Online softmax of the rows whose accumulator entries four neighbouring lanes share.
+
+#include "instruction/math.cuh"
+#include "instruction/thread.cuh"
+#include "part/fragment.cuh"
+
+namespace heddle {
+
+/// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
+/// reference: probabilities then stay below 2^8, far inside the range of fp16 and bf16.
+constexpr float kLazyRescaleThreshold = 8.0f;
+
+/// Largest entry of each thread row over the four lanes that share the row.
+template <int kRowTiles, int kColumnTiles>
+inline void row_maximum(float (&maxima)[2 * kRowTiles],
+                        const Accumulator<kRowTiles, kColumnTiles>& scores) {
+#pragma unroll
+  for (int row = 0; row < 2 * kRowTiles; ++row) {
+    const int half = 2 * (row % 2);
+    float largest = maximum(scores.value[row / 2][0][half], scores.value[row / 2][0][half + 1]);
+#pragma unroll
+    for (int c = 1; c < kColumnTiles; ++c) {
+      largest = maximum(largest, scores.value[row / 2][c][half]);
+      largest = maximum(largest, scores.value[row / 2][c][half + 1]);
+    }
+    largest = maximum(largest, shuffle_xor(largest, 1));
+    maxima[row] = maximum(largest, shuffle_xor(largest, 2));
+  }
+}
+
+/// The state of kRowTiles * 16 rows of one warp. Exponents are taken relative to a reference per
+/// row (log2 units, already scaled); the sums are this thread's share until `finish`.
+template <int kRowTiles, bool kLazyRescale>
+struct OnlineSoftmax {
+  static constexpr int kRows = 2 * kRowTiles;
+
+  float reference[kRows];
+  float sum[kRows];
+
+  void clear() {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      reference[row] = -infinity();
+      sum[row] = 0.0f;
+    }
+  }
+
+  /// Turns scores into probabilities relative to the rows' references, and moves references and
+  /// `output` with them where the scores demand it.
+  template <int kColumnTiles, int kOutputTiles>
+  void step(Accumulator<kRowTiles, kColumnTiles>& scores,
+            Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
+    float maxima[kRows];
+    row_maximum(maxima, scores);
+    rescale(maxima, output, scale_log2);
+    exponentiate(scores, scale_log2);
+  }
+
+  /// Adds up the four lanes' shares of each sum.
+  void finish() {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      sum[row] += shuffle_xor(sum[row], 1);
+      sum[row] += shuffle_xor(sum[row], 2);
+    }
+  }
+
+  /// What turns an accumulated output into the result: 0 for a row that saw no key.
+  float inverse_sum(int row) const {
+    return sum[row] == 0.0f ? 0.0f : 1.0f / sum[row];
+  }
+
+  /// Natural logarithm of the sum of exponentials; -inf for a row that saw no key.
+  float log_sum_exp(int row) const {
+    return sum[row] == 0.0f ? -infinity() : (reference[row] + fast_log2(sum[row])) * kLn2;
+  }
+
+ private:
+  /// Where every score so far is -inf, exponents are taken relative to 0: -inf - -inf is NaN.
+  static float finite_reference(float reference) {
+    return reference == -infinity() ? 0.0f : reference;
+  }
+
+  template <int kOutputTiles>
+  void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
+               float scale_log2) {
+    float moved[kRows];
+    bool any_moved = false;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float maximum_log2 = maxima[row] * scale_log2;
+      const float limit = kLazyRescale ? reference[row] + kLazyRescaleThreshold : reference[row];
+      const bool moves = maximum_log2 > limit;
+      moved[row] = moves ? maximum_log2 : reference[row];
+      any_moved = any_moved || moves;
+    }
+    // The vote only gates the branch: a row that does not move is multiplied by exactly 1.
+    if (kLazyRescale && !warp_any(any_moved)) return;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float factor = fast_exp2(reference[row] - finite_reference(moved[row]));
+      const float exact = moved[row] == reference[row] ? 1.0f : factor;
+      reference[row] = moved[row];
+      sum[row] *= exact;
+#pragma unroll
+      for (int c = 0; c < kOutputTiles; ++c) {
+        output.value[row / 2][c][2 * (row % 2)] *= exact;
+        output.value[row / 2][c][2 * (row % 2) + 1] *= exact;
+      }
+    }
+  }
+
+  template <int kColumnTiles>
+  void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float offset = -finite_reference(reference[row]);
+#pragma unroll
+      for (int c = 0; c < kColumnTiles; ++c) {
+#pragma unroll
+        for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
+          float& score = scores.value[row / 2][c][i];
+          score = fast_exp2(score * scale_log2 + offset);
+          sum[row] += score;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace heddle
