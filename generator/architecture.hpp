@@ -8,11 +8,11 @@ namespace heddle {
 
 /// What a kernel may use on a device. From the architecture table, or read off a live device.
 struct DeviceLimits {
-  std::string architecture;           ///< "sm_90a": what is compiled for
+  std::string architecture;  ///< "sm_90a": what is compiled for
   int capability_major = 0;
   int capability_minor = 0;
   int sm_count = 0;
-  int shared_bytes_per_block = 0;     ///< opt-in limit
+  int shared_bytes_per_block = 0;  ///< opt-in limit
   int shared_bytes_per_sm = 0;
   int registers_per_sm = 65536;
   int threads_per_sm = 2048;

@@ -6,7 +6,7 @@
 namespace heddle {
 
 /// The part of Sizes that selection may look at: each figure rounded up to a power of two (lengths
-/// beyond 16), so that decoding at kv = 1, 2, 3 … meets a handful of buckets.
+/// up to 16 share one bucket), so that decoding at kv = 1, 2, 3 … meets a handful of buckets.
 struct SizeBucket {
   int sequences = 1;  ///< batch * kv_heads
   int group = 1;      ///< query heads per KV head, exact

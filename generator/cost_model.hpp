@@ -19,8 +19,8 @@ struct Prediction {
   double shared_memory_seconds = 0;
   double hbm_seconds = 0;
   double launch_seconds = 0;
-  double waves = 0;          ///< blocks / (SMs * blocks resident per SM)
-  int blocks_per_sm = 0;     ///< resident at once
+  double waves = 0;       ///< blocks / (SMs * blocks resident per SM)
+  int blocks_per_sm = 0;  ///< resident at once
   int estimated_registers = 0;
   double hbm_bytes = 0;
   std::string_view binding;

@@ -17,9 +17,9 @@ struct SourceFile {
 
 struct KernelSource {
   KernelPart part{};
-  std::string entry;         ///< the extern "C" kernel's name
-  std::string architecture;  ///< "sm_90a"
-  SourceFile main;           ///< the emitted file: banner, Config, hooks, entry
+  std::string entry;                ///< the extern "C" kernel's name
+  std::string architecture;         ///< "sm_90a"
+  SourceFile main;                  ///< the emitted file: banner, Config, hooks, entry
   std::vector<SourceFile> headers;  ///< generated and embedded ones it reaches, by #include name
 };
 

@@ -17,12 +17,12 @@ namespace heddle {
 template <class Struct, class Member>
 struct Field {
   std::string_view name;
-  Member Struct::* member;
+  Member Struct::*member;
   std::string_view description;
 };
 
 template <class Struct, class Member>
-constexpr Field<Struct, Member> field(std::string_view name, Member Struct::* member,
+constexpr Field<Struct, Member> field(std::string_view name, Member Struct::*member,
                                       std::string_view description) {
   return {name, member, description};
 }
@@ -70,12 +70,11 @@ bool parse_value(std::string_view text, double& value);
 bool parse_value(std::string_view text, std::string& value);
 
 template <class Enum>
-  requires std::is_enum_v<Enum>
-std::string value_text(Enum value) {
+requires std::is_enum_v<Enum> std::string value_text(Enum value) {
   return std::string(enum_name(value));
 }
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 bool parse_value(std::string_view text, Enum& value) {
   const auto found = enum_value<Enum>(text);
   if (found) value = *found;
@@ -180,9 +179,8 @@ void for_each_assignment(std::string_view text, Set&& set) {
 template <class Struct>
 Struct parse_canonical(std::string_view text) {
   Struct object{};
-  for_each_assignment(text, [&](std::string_view name, std::string_view value) {
-    set_field(object, name, value);
-  });
+  for_each_assignment(
+      text, [&](std::string_view name, std::string_view value) { set_field(object, name, value); });
   return object;
 }
 

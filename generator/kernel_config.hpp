@@ -22,8 +22,9 @@ struct EnumNames<Family> {
 };
 template <>
 struct EnumNames<RunningMax> {
-  static constexpr std::array names{std::pair{RunningMax::kEveryBlock, std::string_view("every_block")},
-                                    std::pair{RunningMax::kLazy, std::string_view("lazy")}};
+  static constexpr std::array names{
+      std::pair{RunningMax::kEveryBlock, std::string_view("every_block")},
+      std::pair{RunningMax::kLazy, std::string_view("lazy")}};
 };
 template <>
 struct EnumNames<ReferenceKind> {
@@ -37,7 +38,7 @@ struct KernelConfig {
   int tile_m = 64;  ///< query rows per tile
   int tile_n = 64;  ///< keys per tile
   int warps = 4;
-  int stages = 2;   ///< depth of the K/V ring in shared memory
+  int stages = 2;  ///< depth of the K/V ring in shared memory
   bool query_in_registers = false;
   RunningMax running_max = RunningMax::kLazy;
   bool split_kv = false;
@@ -60,7 +61,9 @@ struct KernelConfig {
               "causal: start the longest query tiles first"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
-  friend bool operator==(const KernelConfig& a, const KernelConfig& b) { return fields_equal(a, b); }
+  friend bool operator==(const KernelConfig& a, const KernelConfig& b) {
+    return fields_equal(a, b);
+  }
 };
 
 }  // namespace heddle

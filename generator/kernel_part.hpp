@@ -50,4 +50,14 @@ struct PartFootprint {
 };
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part);
 
+// Query rows that one block of the row-wise kernels handles.
+int unfused_softmax_rows_per_block();
+int combine_rows_per_block();
+int reference_rows_per_block(const Variant& variant);
+
+/// Head dim as laid out in shared memory and registers: a multiple of the MMA's depth of 16.
+constexpr int padded_head_dim(int head_dim) {
+  return (head_dim + 15) / 16 * 16;
+}
+
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #pragma once
-// Geometry and workspace of one launch: pure arithmetic, no allocation, cheap enough for the hot path.
+// Geometry and workspace of one launch: pure arithmetic, no allocation, cheap enough for the hot
+// path.
 
 #include <array>
 #include <cstddef>

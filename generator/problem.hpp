@@ -1,6 +1,7 @@
 #pragma once
 // WHAT is computed. A Problem has two halves: the Variant, on which a kernel's text may depend, and
-// the Sizes, which only a launch depends on. emit() never sees Sizes: one cubin serves every length.
+// the Sizes, which only a launch depends on. emit() never sees Sizes: one cubin serves every
+// length.
 
 #include <optional>
 #include <string>
@@ -33,12 +34,15 @@ struct EnumNames<Direction> {
 };
 template <>
 struct EnumNames<LengthKind> {
-  static constexpr std::array names{std::pair{LengthKind::kFixed, std::string_view("fixed")},
-                                    std::pair{LengthKind::kCuSeqlens, std::string_view("cu_seqlens")},
-                                    std::pair{LengthKind::kSeqused, std::string_view("seqused")}};
+  static constexpr std::array names{
+      std::pair{LengthKind::kFixed, std::string_view("fixed")},
+      std::pair{LengthKind::kCuSeqlens, std::string_view("cu_seqlens")},
+      std::pair{LengthKind::kSeqused, std::string_view("seqused")}};
 };
 
-constexpr int element_bytes(DataType type) { return type == DataType::kE4m3 ? 1 : 2; }
+constexpr int element_bytes(DataType type) {
+  return type == DataType::kE4m3 ? 1 : 2;
+}
 
 struct Variant {
   DataType dtype = DataType::kBf16;
@@ -48,10 +52,10 @@ struct Variant {
   int alignment = 16;
 
   // Neutral today; asking for one is the error 'unsupported: FIELD'.
-  int head_dim_v = 0;      ///< 0 = head_dim
-  int window_left = -1;    ///< keys before the diagonal that a query sees; -1 = unlimited
-  int window_right = -1;   ///< keys after it; -1 = unlimited
-  double softcap = 0;      ///< cap * tanh(logit / cap); 0 = none
+  int head_dim_v = 0;     ///< 0 = head_dim
+  int window_left = -1;   ///< keys before the diagonal that a query sees; -1 = unlimited
+  int window_right = -1;  ///< keys after it; -1 = unlimited
+  double softcap = 0;     ///< cap * tanh(logit / cap); 0 = none
   bool bias = false;
   bool alibi = false;
   bool sinks = false;
@@ -65,7 +69,8 @@ struct Variant {
   static constexpr auto fields() {
     return std::make_tuple(
         field("dtype", &Variant::dtype, "element type of Q, K, V and O"),
-        field("head_dim", &Variant::head_dim, "columns of Q, K, V and O: a multiple of 8 up to 256"),
+        field("head_dim", &Variant::head_dim,
+              "columns of Q, K, V and O: a multiple of 8 up to 256"),
         field("mask", &Variant::mask, "full, or causal aligned to the bottom-right corner"),
         field("alignment", &Variant::alignment, "bytes that divide every address and stride"),
         field("head_dim_v", &Variant::head_dim_v, "columns of V and O; 0 = head_dim"),

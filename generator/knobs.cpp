@@ -1,0 +1,41 @@
+#include "generator/knobs.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr unsigned bit(Family family) {
+  return 1u << static_cast<int>(family);
+}
+constexpr unsigned kTiled = bit(Family::kUnfused) | bit(Family::kFa1) | bit(Family::kFa2);
+
+struct KnobRule {
+  std::string_view knob;
+  unsigned families;
+  bool causal_only = false;
+};
+
+constexpr KnobRule kRules[] = {
+    {"family", kTiled | bit(Family::kReference)},
+    {"tile_m", kTiled | bit(Family::kReference)},
+    {"tile_n", kTiled | bit(Family::kReference)},
+    {"warps", kTiled},
+    {"stages", kTiled},
+    {"query_in_registers", bit(Family::kFa2)},
+    {"running_max", bit(Family::kFa2)},
+    {"split_kv", bit(Family::kFa2)},
+    {"longest_first", bit(Family::kFa2), true},
+    {"reference", bit(Family::kReference)},
+};
+
+}  // namespace
+
+bool knob_applies(std::string_view knob, Family family, const Variant& variant) {
+  for (const KnobRule& rule : kRules) {
+    if (rule.knob != knob) continue;
+    return (rule.families & bit(family)) != 0 &&
+           (!rule.causal_only || variant.mask == MaskKind::kCausal);
+  }
+  return false;
+}
+
+}  // namespace heddle

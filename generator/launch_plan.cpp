@@ -1,0 +1,216 @@
+#include "generator/launch_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include <fmt/format.h>
+
+namespace heddle {
+namespace {
+
+constexpr long long kMaxGrid = 2147483647;  ///< grid.x limit of every architecture since sm_30
+constexpr std::size_t kWorkspaceAlignment = 256;
+/// Splitting further than this only adds combine traffic.
+constexpr int kMaxAutomaticSplits = 128;
+/// A split shorter than this many keys spends more on its prologue than on its keys.
+constexpr int kMinSplitKeys = 256;
+
+long long ceil_div(long long value, long long divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+std::size_t align_up(std::size_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+long long query_rows(const Sizes& sizes) {
+  return static_cast<long long>(sizes.batch) * sizes.heads * sizes.seqlen_q;
+}
+
+int query_tiles(const Sizes& sizes, const KernelConfig& config) {
+  return static_cast<int>(ceil_div(sizes.seqlen_q, config.tile_m));
+}
+
+unsigned checked_grid(long long blocks, KernelPart part) {
+  if (blocks <= kMaxGrid) return static_cast<unsigned>(blocks);
+  throw Error(ErrorCode::kInvalidArgument, "batch",
+              fmt::format("batch * heads * query tiles: {} needs {} blocks, more than the {} of a "
+                          "grid; use a larger tile_m or fewer sequences per call",
+                          enum_name(part), blocks, kMaxGrid));
+}
+
+/// Enough splits that the grid fills the device once at the occupancy shared memory allows, but
+/// never a split without a key tile.
+int automatic_splits(const Problem& problem, const KernelConfig& config,
+                     const DeviceLimits& limits) {
+  const Sizes& sizes = problem.sizes;
+  const auto footprint = part_footprint(problem.variant, config, KernelPart::kFa2Attention);
+  const int by_shared = limits.shared_bytes_per_sm / std::max(footprint.shared_bytes + 1024, 1);
+  const int by_threads = limits.threads_per_sm / footprint.threads;
+  const int by_registers = limits.registers_per_sm / (footprint.threads * 255);
+  const int resident =
+      std::clamp(std::min({by_shared, by_threads, std::max(by_registers, 1)}), 1, 4);
+  const long long blocks =
+      static_cast<long long>(sizes.batch) * sizes.heads * query_tiles(sizes, config);
+  const long long slots = static_cast<long long>(limits.sm_count) * resident;
+  const long long wanted = slots / std::max(blocks, 1LL);
+  const long long by_keys = std::max(1, sizes.seqlen_kv / kMinSplitKeys);
+  return static_cast<int>(
+      std::clamp(std::min(wanted, by_keys), 1LL, static_cast<long long>(kMaxAutomaticSplits)));
+}
+
+struct SplitChoice {
+  int num_splits = 1;
+  int split_tiles = 0;
+};
+
+SplitChoice choose_splits(const Problem& problem, const KernelConfig& config,
+                          const DeviceLimits& limits) {
+  const Sizes& sizes = problem.sizes;
+  const int key_tiles = static_cast<int>(ceil_div(sizes.seqlen_kv, config.tile_n));
+  if (!config.split_kv) return {1, key_tiles};
+  // An explicit count is honoured even where some splits end up without keys.
+  if (sizes.num_splits > 0) {
+    return {sizes.num_splits, static_cast<int>(ceil_div(key_tiles, sizes.num_splits))};
+  }
+  const int splits = automatic_splits(problem, config, limits);
+  const int split_tiles = static_cast<int>(std::max(1LL, ceil_div(key_tiles, splits)));
+  return {static_cast<int>(std::max(1LL, ceil_div(key_tiles, split_tiles))), split_tiles};
+}
+
+long long part_blocks(const Problem& problem, const KernelConfig& config, const LaunchPlan& plan,
+                      KernelPart part) {
+  const Sizes& sizes = problem.sizes;
+  const long long heads = static_cast<long long>(sizes.batch) * sizes.heads;
+  const long long tiles = query_tiles(sizes, config);
+  switch (part) {
+    case KernelPart::kUnfusedScores:
+      return heads * tiles * std::max(1LL, ceil_div(sizes.seqlen_kv, config.tile_n));
+    case KernelPart::kUnfusedOutput:
+      return heads * tiles;
+    case KernelPart::kUnfusedSoftmax:
+      return ceil_div(query_rows(sizes), unfused_softmax_rows_per_block());
+    case KernelPart::kFa1Attention:
+      return heads;
+    case KernelPart::kFa2Attention:
+      return heads * tiles * plan.num_splits;
+    case KernelPart::kFa2Combine:
+      return ceil_div(query_rows(sizes), combine_rows_per_block());
+    case KernelPart::kReference:
+      return heads * ceil_div(sizes.seqlen_q, reference_rows_per_block(problem.variant));
+  }
+  return 0;
+}
+
+std::size_t partial_output_bytes(const Problem& problem, int num_splits) {
+  return align_up(static_cast<std::size_t>(query_rows(problem.sizes)) * num_splits *
+                  static_cast<std::size_t>(problem.variant.head_dim) * sizeof(float));
+}
+
+/// Rows of scores start 16-byte aligned also when the softmax writes 2-byte probabilities there.
+long long score_pitch(const Sizes& sizes) {
+  return ceil_div(sizes.seqlen_kv, 8) * 8;
+}
+
+std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, int num_splits) {
+  const auto rows = static_cast<std::size_t>(query_rows(problem.sizes));
+  if (config.family == Family::kUnfused) {
+    return rows * static_cast<std::size_t>(score_pitch(problem.sizes)) * sizeof(float);
+  }
+  if (config.family == Family::kFa2 && config.split_kv) {
+    return partial_output_bytes(problem, num_splits) + rows * num_splits * sizeof(float);
+  }
+  // The float64 reference keeps O and LSE in double; they take the place of split partials.
+  if (config.family == Family::kReference && config.reference == ReferenceKind::kFloat64) {
+    return align_up(rows * static_cast<std::size_t>(problem.variant.head_dim) * sizeof(double)) +
+           rows * sizeof(double);
+  }
+  return 0;
+}
+
+TensorView view(void* data, const Strides& strides) {
+  return {data, strides.batch, strides.head, strides.row};
+}
+
+}  // namespace
+
+LaunchPlan plan_launch(const Problem& problem, const KernelConfig& config,
+                       const DeviceLimits& limits) {
+  LaunchPlan plan;
+  if (is_empty(problem.sizes)) return plan;
+  const SplitChoice split = choose_splits(problem, config, limits);
+  plan.num_splits = split.num_splits;
+  plan.split_tiles = split.split_tiles;
+  plan.workspace_bytes = workspace_bytes(problem, config, plan.num_splits);
+  for (const KernelPart part : kernel_parts(config)) {
+    const PartFootprint footprint = part_footprint(problem.variant, config, part);
+    const unsigned grid = checked_grid(part_blocks(problem, config, plan, part), part);
+    plan.launches[plan.count++] = {part, grid, footprint.threads, footprint.shared_bytes};
+  }
+  return plan;
+}
+
+AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& config,
+                                    const LaunchPlan& plan, const TensorPointers& pointers) {
+  const Sizes& sizes = problem.sizes;
+  const int columns = problem.variant.head_dim;
+  const int kv_heads = sizes.resolved_kv_heads();
+  AttentionParameters parameters{};
+  parameters.query = view(
+      pointers.query, resolved_strides(sizes.query_strides, sizes.heads, sizes.seqlen_q, columns));
+  parameters.key =
+      view(pointers.key, resolved_strides(sizes.key_strides, kv_heads, sizes.seqlen_kv, columns));
+  parameters.value = view(
+      pointers.value, resolved_strides(sizes.value_strides, kv_heads, sizes.seqlen_kv, columns));
+  parameters.output = view(pointers.output, resolved_strides(sizes.output_strides, sizes.heads,
+                                                             sizes.seqlen_q, columns));
+  parameters.log_sum_exp = pointers.log_sum_exp;
+  parameters.batch = sizes.batch;
+  parameters.heads = sizes.heads;
+  parameters.kv_heads = kv_heads;
+  parameters.seqlen_q = sizes.seqlen_q;
+  parameters.seqlen_kv = sizes.seqlen_kv;
+  parameters.query_tiles = query_tiles(sizes, config);
+  const double scale = resolved_scale(problem.variant, sizes);
+  parameters.scale = static_cast<float>(scale);
+  parameters.scale_log2 = static_cast<float>(scale * std::numbers::log2e);
+  parameters.num_splits = plan.num_splits;
+  parameters.split_tiles = plan.split_tiles;
+  auto* workspace = static_cast<char*>(pointers.workspace);
+  if (config.family == Family::kUnfused) {
+    parameters.scores = reinterpret_cast<float*>(workspace);
+    parameters.score_pitch = score_pitch(sizes);
+  } else if (plan.workspace_bytes > 0) {
+    const bool float64 = config.family == Family::kReference;
+    const std::size_t output_bytes = partial_output_bytes(problem, float64 ? 2 : plan.num_splits);
+    parameters.partial_output = reinterpret_cast<float*>(workspace);
+    parameters.partial_log_sum_exp = reinterpret_cast<float*>(workspace + output_bytes);
+  }
+  return parameters;
+}
+
+int alignment_class(const Problem& problem, const TensorPointers& pointers) {
+  const auto bytes = static_cast<std::uint64_t>(element_bytes(problem.variant.dtype));
+  std::uint64_t bits = 16;
+  const auto add = [&](const void* pointer, const Strides& strides, int extent_heads, int rows) {
+    bits |= reinterpret_cast<std::uintptr_t>(pointer);
+    const Strides full = resolved_strides(strides, extent_heads, rows, problem.variant.head_dim);
+    bits |= static_cast<std::uint64_t>(full.batch) * bytes;
+    bits |= static_cast<std::uint64_t>(full.head) * bytes;
+    bits |= static_cast<std::uint64_t>(full.row) * bytes;
+  };
+  const Sizes& sizes = problem.sizes;
+  const int kv_heads = sizes.resolved_kv_heads();
+  add(pointers.query, sizes.query_strides, sizes.heads, sizes.seqlen_q);
+  add(pointers.key, sizes.key_strides, kv_heads, sizes.seqlen_kv);
+  add(pointers.value, sizes.value_strides, kv_heads, sizes.seqlen_kv);
+  add(pointers.output, sizes.output_strides, sizes.heads, sizes.seqlen_q);
+  for (const int alignment : {16, 8, 4, 2}) {
+    if (bits % static_cast<std::uint64_t>(alignment) == 0) return alignment;
+  }
+  return 0;
+}
+
+}  // namespace heddle

@@ -1,0 +1,125 @@
+#include "generator/legality.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "generator/cost_model.hpp"
+#include "generator/kernel_part.hpp"
+#include "generator/knobs.hpp"
+
+namespace heddle {
+namespace {
+
+using Result = std::optional<Rejection>;
+
+constexpr int kMmaRows = 16;
+constexpr int kMaxTile = 256;
+constexpr int kMaxStages = 8;
+constexpr int kMaxWarps = 16;
+
+Result refuse(std::string field, std::string reason) {
+  return Rejection{std::move(field), std::move(reason)};
+}
+
+/// The first rejection in the list, evaluated lazily.
+template <class... Check>
+Result first_of(Check&&... checks) {
+  Result result;
+  ((result = checks()) || ...);
+  return result;
+}
+
+Result check_unused_knobs(const Variant& variant, const KernelConfig& config) {
+  const KernelConfig defaults;
+  Result result;
+  for_each_field(config, [&](const auto& knob, const auto& value) {
+    if (result || value == defaults.*(knob.member)) return;
+    if (knob_applies(knob.name, config.family, variant)) return;
+    result = refuse(std::string(knob.name),
+                    fmt::format("{}={} has no effect on family {} with a {} mask; leave it at {}",
+                                knob.name, value_text(value), enum_name(config.family),
+                                enum_name(variant.mask), value_text(defaults.*(knob.member))));
+  });
+  return result;
+}
+
+Result check_range(std::string_view knob, int value, int step, int maximum) {
+  if (value >= step && value <= maximum && value % step == 0) return std::nullopt;
+  return refuse(std::string(knob), fmt::format("{}={} is not a multiple of {} from {} to {}", knob,
+                                               value, step, step, maximum));
+}
+
+Result check_ranges(const KernelConfig& config) {
+  return first_of([&] { return check_range("tile_m", config.tile_m, kMmaRows, kMaxTile); },
+                  [&] { return check_range("tile_n", config.tile_n, kMmaRows, kMaxTile); },
+                  [&] { return check_range("warps", config.warps, 1, kMaxWarps); },
+                  [&] { return check_range("stages", config.stages, 1, kMaxStages); });
+}
+
+Result check_divides(std::string_view knob, int value, int unit, std::string_view why) {
+  if (value % unit == 0) return std::nullopt;
+  return refuse(std::string(knob),
+                fmt::format("{}={} is not a multiple of {} ({})", knob, value, unit, why));
+}
+
+Result check_partition(const KernelConfig& config) {
+  const int unit = kMmaRows * config.warps;
+  switch (config.family) {
+    case Family::kFa1:
+      return check_divides("tile_n", config.tile_n, unit, "each warp owns 16-key slices of a tile");
+    case Family::kFa2:
+    case Family::kUnfused:
+      return check_divides("tile_m", config.tile_m, unit, "each warp owns 16-row slices of a tile");
+    case Family::kReference:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result check_shared_memory(const Variant& variant, const KernelConfig& config,
+                           const DeviceLimits& limits) {
+  for (const KernelPart part : kernel_parts(config)) {
+    const int bytes = part_footprint(variant, config, part).shared_bytes;
+    if (bytes <= limits.shared_bytes_per_block) continue;
+    return refuse("tile_n", fmt::format("{} needs {} bytes of shared memory, {} allows {} per "
+                                        "block; use smaller tiles or fewer stages",
+                                        enum_name(part), bytes, limits.architecture,
+                                        limits.shared_bytes_per_block));
+  }
+  return std::nullopt;
+}
+
+/// A thread can address 255 registers, fewer where a block's threads must share the file.
+Result check_registers(const Variant& variant, const KernelConfig& config,
+                       const DeviceLimits& limits) {
+  const int threads = config.warps * 32;
+  const int available = std::min(255, limits.registers_per_sm / threads / 8 * 8);
+  const int needed = estimate_registers(variant, config);
+  if (needed <= available) return std::nullopt;
+  return refuse("tile_m",
+                fmt::format("tile_m={} by tile_n={} over {} warps needs about {} "
+                            "registers per thread of the {} there are; use smaller tiles "
+                            "or more warps",
+                            config.tile_m, config.tile_n, config.warps, needed, available));
+}
+
+Result check_architecture(const KernelConfig& config, const DeviceLimits& limits) {
+  if (limits.capability_major >= 8) return std::nullopt;
+  return refuse("family", fmt::format("family {} needs sm_80 or newer, not {}",
+                                      enum_name(config.family), limits.architecture));
+}
+
+}  // namespace
+
+std::optional<Rejection> reject(const Variant& variant, const KernelConfig& config,
+                                const DeviceLimits& limits) {
+  return first_of([&] { return reject_variant(variant); },
+                  [&] { return check_architecture(config, limits); },
+                  [&] { return check_unused_knobs(variant, config); },
+                  [&] { return check_ranges(config); }, [&] { return check_partition(config); },
+                  [&] { return check_shared_memory(variant, config, limits); },
+                  [&] { return check_registers(variant, config, limits); });
+}
+
+}  // namespace heddle
