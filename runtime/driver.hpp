@@ -27,7 +27,8 @@ class Driver {
   static std::shared_ptr<const Driver> load(const std::string& path);
   ~Driver();
 
-  int version() const;  ///< 13000
+  int version() const;                      ///< 13000
+  const std::string& library_path() const;  ///< the file the loader took
   int device_count() const;
   std::string device_name(int device) const;
   DeviceLimits device_limits(int device) const;
