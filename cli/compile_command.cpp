@@ -1,0 +1,89 @@
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/services.hpp"
+#include "runtime/compiler.hpp"
+
+namespace heddle {
+namespace {
+
+struct CompileOptions {
+  ProblemFlags problem;
+  KernelFlags kernel;
+  TargetFlags target;
+  ServiceFlags services;
+  bool json = false;
+};
+
+nlohmann::json to_json(const CompiledKernel& kernel, int shared_bytes) {
+  const CompileNotes& notes = kernel.notes;
+  return {{"part", std::string(enum_name(kernel.part))},
+          {"entry", kernel.entry},
+          {"registers", notes.registers},
+          {"spill_store_bytes", notes.spill_store_bytes},
+          {"spill_load_bytes", notes.spill_load_bytes},
+          {"stack_bytes", notes.stack_bytes},
+          {"shared_bytes", shared_bytes},
+          {"cubin_bytes", kernel.cubin.size()},
+          {"seconds", notes.seconds},
+          {"from_cache", kernel.from_cache},
+          {"remarks", notes.remarks}};
+}
+
+void print_row(const CompiledKernel& kernel, int shared_bytes) {
+  const CompileNotes& notes = kernel.notes;
+  std::cout << fmt::format("{:<16} {:>9} {:>8} {:>11} {:>8} {:>8.3f} s{}\n", enum_name(kernel.part),
+                           notes.registers, notes.spill_store_bytes + notes.spill_load_bytes,
+                           shared_bytes, kernel.cubin.size(), notes.seconds,
+                           kernel.from_cache ? " (cached)" : "");
+  if (!notes.remarks.empty()) std::cout << "  " << notes.remarks << '\n';
+}
+
+int run_compile(const CompileOptions& options) {
+  const Problem problem = options.problem.resolve();
+  const DeviceLimits limits = options.target.resolve();
+  const KernelConfig config = options.kernel.resolve(problem, limits);
+  Compiler compiler(options.services.compiler_options());
+  auto rows = nlohmann::json::array();
+  bool accepted = true;
+  if (!options.json) {
+    std::cout << fmt::format("{} for {}\n{:<16} {:>9} {:>8} {:>11} {:>8} {:>10}\n",
+                             full_text(config), limits.architecture, "kernel", "registers",
+                             "spill B", "shared B", "cubin B", "compile");
+  }
+  for (const KernelPart part : kernel_parts(config)) {
+    const auto kernel = compiler.compile(emit(problem.variant, config, part, limits));
+    const int shared_bytes = part_footprint(problem.variant, config, part).shared_bytes;
+    if (options.json) rows.push_back(to_json(*kernel, shared_bytes));
+    if (!options.json) print_row(*kernel, shared_bytes);
+    if (const auto rejection = reject_notes(kernel->notes)) {
+      accepted = false;
+      std::cerr << "heddle: rejected: " << rejection->reason << '\n';
+    }
+  }
+  if (options.json) std::cout << rows.dump(2) << '\n';
+  return accepted ? kExitDone : kExitAnswerIsNo;
+}
+
+}  // namespace
+
+void register_compile(const CommandSink& sink) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App& verb = sink.add("compile",
+                            "emit and compile with NVRTC, no GPU needed: registers, spills, "
+                            "shared memory, remarks, seconds",
+                            [options] { return run_compile(*options); });
+  options->problem.add_to(verb);
+  options->kernel.add_to(verb);
+  options->target.add_to(verb);
+  options->services.add_to(verb);
+  verb.add_flag("--json", options->json, "print JSON");
+}
+
+}  // namespace heddle

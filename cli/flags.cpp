@@ -1,0 +1,110 @@
+#include "cli/flags.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/problem_file.hpp"
+#include "generator/candidates.hpp"
+#include "generator/legality.hpp"
+#include "runtime/driver.hpp"
+
+namespace heddle {
+namespace {
+
+std::string flag_name(std::string_view field_name) {
+  std::string name(field_name);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+/// What a problem is when nothing is said: small enough for any GPU, large enough to be typical.
+Problem typical_problem() {
+  Problem problem;
+  problem.sizes.heads = 16;
+  problem.sizes.seqlen_q = 1024;
+  return problem;
+}
+
+template <class Struct>
+bool set_if_known(Struct& object, const std::string& name, const std::string& text) {
+  bool known = false;
+  for_each_field(object, [&](const auto& entry, const auto&) { known |= entry.name == name; });
+  if (known) set_field(object, name, text);
+  return known;
+}
+
+/// The first config of a family that is legal, in enumeration order.
+KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
+  KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  if (config.family == family) return config;
+  config = {};
+  config.family = family;
+  if (!reject(problem.variant, config, limits)) return config;
+  const auto candidates = enumerate_candidates(problem.variant, limits, family);
+  return candidates.empty() ? config : candidates.front();
+}
+
+}  // namespace
+
+void ProblemFlags::add_to(CLI::App& app) {
+  const auto add = [&](const auto& entry, const auto&) {
+    const std::string name(entry.name);
+    app.add_option_function<std::string>(
+           flag_name(name), [this, name](const std::string& text) { given_[name] = text; },
+           std::string(entry.description))
+        ->group("Problem");
+  };
+  for_each_field(Sizes{}, add);
+  for_each_field(Variant{}, add);
+  app.add_option("--problem", file_, "YAML file with the same names as these flags")
+      ->group("Problem");
+}
+
+Problem ProblemFlags::resolve() const {
+  auto values = file_.empty() ? std::map<std::string, std::string>{} : read_problem_file(file_);
+  for (const auto& [name, text] : given_) values[name] = text;
+  Problem problem = typical_problem();
+  for (const auto& [name, text] : values) {
+    if (!set_if_known(problem.sizes, name, text)) set_field(problem.variant, name, text);
+  }
+  if (!values.contains("seqlen_kv")) problem.sizes.seqlen_kv = problem.sizes.seqlen_q;
+  require(reject_problem(problem));
+  return problem;
+}
+
+void KernelFlags::add_to(CLI::App& app) {
+  app.add_option("--family", family_, "kernel family: " + enum_choices<Family>())->group("Kernel");
+  app.add_option("--set", knobs_, "knob=value; knobs: " + field_names<KernelConfig>())
+      ->group("Kernel");
+}
+
+KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& limits) const {
+  KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  if (!family_.empty()) {
+    set_field(config, "family", family_);
+    config = family_default(config.family, problem, limits);
+  }
+  for (const std::string& knob : knobs_) {
+    for_each_assignment(knob, [&](std::string_view name, std::string_view value) {
+      set_field(config, name, value);
+    });
+  }
+  return config;
+}
+
+void TargetFlags::add_to(CLI::App& app) {
+  app.add_option("--arch", architecture_, "architecture to compile for (sm_80 … sm_90a …)")
+      ->group("Target");
+}
+
+DeviceLimits TargetFlags::resolve() const {
+  if (given()) return find_architecture(architecture_);
+  try {
+    return Driver::load("")->device_limits(0);
+  } catch (const Error&) {
+    return find_architecture("sm_90a");
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,57 @@
+#pragma once
+// The flags that every verb shares: a problem, a kernel, a target. Their names and help come from
+// the field lists of Variant, Sizes and KernelConfig.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "generator/architecture.hpp"
+#include "generator/kernel_config.hpp"
+#include "generator/problem.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle {
+
+/// --batch, --heads, --head-dim …, --problem FILE.yaml. A flag overrides the file.
+class ProblemFlags {
+ public:
+  void add_to(CLI::App& app);
+  /// Throws kInvalidArgument or kUnsupported.
+  Problem resolve() const;
+  bool any_given() const { return !given_.empty() || !file_.empty(); }
+
+ private:
+  std::map<std::string, std::string> given_;  ///< field name -> text
+  std::string file_;
+};
+
+/// --family and --set knob=value.
+class KernelFlags {
+ public:
+  void add_to(CLI::App& app);
+  /// The config asked for: the family's default for this problem, then the given knobs.
+  KernelConfig resolve(const Problem& problem, const DeviceLimits& limits) const;
+  bool any_given() const { return !family_.empty() || !knobs_.empty(); }
+
+ private:
+  std::string family_;
+  std::vector<std::string> knobs_;
+};
+
+/// --arch: a row of the architecture table, for verbs that need no GPU.
+class TargetFlags {
+ public:
+  void add_to(CLI::App& app);
+  bool given() const { return !architecture_.empty(); }
+  /// The named row; without --arch the GPU's limits where one is there, else sm_90a.
+  DeviceLimits resolve() const;
+
+ private:
+  std::string architecture_;
+};
+
+}  // namespace heddle
