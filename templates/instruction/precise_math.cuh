@@ -1,5 +1,6 @@
 #pragma once
-// Correctly scaled exponentials and logarithms, float64 and fp32, for the kernels that judge others.
+// Correctly scaled exponentials and logarithms, float64 and fp32, for the kernels that judge
+// others.
 
 namespace heddle {
 

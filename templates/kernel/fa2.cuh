@@ -59,7 +59,7 @@ inline void load_query(WarpTile<Config>& warp_tile, const Tile& query_tile) {
   for (int step = 0; step < WarpTile<Config>::kDepthTiles / 2; ++step) {
 #pragma unroll
     for (int r = 0; r < WarpTile<Config>::kRowTiles; ++r) {
-      load_operand_a(warp_tile.query.value[r][step], query_tile, warp_tile.first_row + 16 * r,
+      load_operand_a(warp_tile.query.value[r][step], query_tile, warp_tile.first_row, 16 * r,
                      16 * step);
     }
   }
@@ -81,7 +81,7 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
 #pragma unroll
         for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][step][i];
       } else {
-        load_operand_a(query[r], query_tile, warp_tile.first_row + 16 * r, 16 * step);
+        load_operand_a(query[r], query_tile, warp_tile.first_row, 16 * r, 16 * step);
       }
     }
 #pragma unroll

@@ -28,10 +28,10 @@ inline void store_output(Accumulator<kRowTiles, kColumnTiles>& output, Tile& sta
   }
   sync_warp();
   using Copy = TileCopy<Config, 16 * kRowTiles, kWarpSize>;
-  Copy::for_each_piece(lane(), [&](int row, int column) {
-    if (row >= valid_rows) return;
-    store<Copy::kBytes>(destination + row * row_stride + column,
-                        load<Copy::kBytes>(staging.at(first_row + row, column)));
+  Copy::for_each_piece(lane(), [&](const TilePiece& piece) {
+    if (piece.row() >= valid_rows) return;
+    store<Copy::kBytes>(destination + piece.row() * row_stride + piece.column(),
+                        load<Copy::kBytes>(staging.at(first_row + piece.row(), piece.column())));
   });
 }
 

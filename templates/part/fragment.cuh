@@ -74,10 +74,15 @@ struct OperandA {
   unsigned value[kRowTiles][kSteps][4];
 };
 
-/// One 16x16 A operand whose first element is tile.at(row, column).
+// Fragments are named by a row that may vary (the warp's) plus a row and column that the unrolled
+// loops know: those go into the instruction as a constant offset.
+
+/// One 16x16 A operand whose first element is tile.at(warp_row + row, column).
 template <class Tile>
-inline void load_operand_a(unsigned (&fragment)[4], const Tile& tile, int row, int column) {
-  load_matrix_x4(fragment, tile.at(row + lane() % 16, column + 8 * (lane() / 16)));
+inline void load_operand_a(unsigned (&fragment)[4], const Tile& tile, int warp_row, int row,
+                           int column) {
+  load_matrix_x4(fragment, tile.at(warp_row + lane() % 16, 8 * (lane() / 16)),
+                 Tile::offset(row, column));
 }
 
 /// Two B operands (16 deep, 8 wide each) of a tile whose rows are the columns of B, as for Q K^T.
@@ -85,13 +90,14 @@ template <class Tile>
 inline void load_operand_b_rows(unsigned (&pair)[2][2], const Tile& tile, int row, int column) {
   const int lane_row = lane() % 8 + 8 * (lane() / 16);
   const int lane_column = 8 * (lane() / 8 % 2);
-  load_matrix_x4(pair, tile.at(row + lane_row, column + lane_column));
+  load_matrix_x4(pair, tile.at(lane_row, lane_column), Tile::offset(row, column));
 }
 
 /// Two B operands of a tile stored as B itself, as for P V.
 template <class Tile>
 inline void load_operand_b(unsigned (&pair)[2][2], const Tile& tile, int row, int column) {
-  load_matrix_x4_transposed(pair, tile.at(row + lane() % 16, column + 8 * (lane() / 16)));
+  load_matrix_x4_transposed(pair, tile.at(lane() % 16, 8 * (lane() / 16)),
+                            Tile::offset(row, column));
 }
 
 /// Accumulators rounded to Element; they are already in the layout of an A operand.

@@ -20,6 +20,11 @@ struct alignas(16) SharedTile {
 
   Element elements[kRows * kPitch];
 
+  /// Bytes from one element to the one `row` rows and `column` columns further.
+  static constexpr int offset(int row, int column) {
+    return (row * kPitch + column) * static_cast<int>(sizeof(Element));
+  }
+
   Element* at(int row, int column) { return elements + row * kPitch + column; }
   const Element* at(int row, int column) const { return elements + row * kPitch + column; }
 };
@@ -29,6 +34,18 @@ constexpr int power_of_two_at_least(int value) {
   while (power < value) power *= 2;
   return power;
 }
+
+/// A piece of a row that one thread copies: at the thread's own row and column plus an offset that
+/// the unrolled loop knows.
+struct TilePiece {
+  int thread_row;
+  int thread_column;
+  int row_offset;
+  int column_offset;
+
+  int row() const { return thread_row + row_offset; }
+  int column() const { return thread_column + column_offset; }
+};
 
 /// Copies kRows rows of Config::kHeadDim elements between a matrix in global memory and a
 /// SharedTile, Config::kAlignment bytes at a time, with all threads of the block or (epilogue) of
@@ -47,20 +64,18 @@ struct TileCopy {
   static constexpr int kPasses = ceil_divide(kRows, kPassRows);
   static_assert(kBytes == 16 || kBytes == 8 || kBytes == 4 || kBytes == 2);
 
-  /// Calls visit(row, column) for every piece that this thread copies.
+  /// Calls visit(piece) for every piece that this thread copies.
   template <class Visit>
   static void for_each_piece(int thread, Visit visit) {
-    const int first_row = thread / kRowThreads;
-    const int first_piece = thread % kRowThreads;
+    const int thread_row = thread / kRowThreads;
+    const int thread_column = thread % kRowThreads * kPiece;
 #pragma unroll
-    for (int pass = 0; pass < kPasses; ++pass) {
-      const int row = first_row + pass * kPassRows;
-      if (kRows % kPassRows != 0 && row >= kRows) continue;
+    for (int row = 0; row < kPasses * kPassRows; row += kPassRows) {
+      if (kRows % kPassRows != 0 && thread_row + row >= kRows) continue;
 #pragma unroll
-      for (int offset = 0; offset < kRowPieces; offset += kRowThreads) {
-        const int piece = first_piece + offset;
-        if (kRowPieces % kRowThreads != 0 && piece >= kRowPieces) continue;
-        visit(row, piece * kPiece);
+      for (int column = 0; column < Config::kHeadDim; column += kRowThreads * kPiece) {
+        if (kRowPieces % kRowThreads != 0 && thread_column + column >= Config::kHeadDim) continue;
+        visit(TilePiece{thread_row, thread_column, row, column});
       }
     }
   }
@@ -69,24 +84,9 @@ struct TileCopy {
   /// and are not read. The caller commits and waits.
   static void load(Tile& tile, const Element* source, long long row_stride, int valid_rows) {
     if (valid_rows >= kRows) {
-      for_each_piece(thread_index(), [&](int row, int column) {
-        const Element* from = source + row * row_stride + column;
-        if constexpr (kBytes >= 4) {
-          copy_async<kBytes>(tile.at(row, column), from);
-        } else {
-          *tile.at(row, column) = *from;
-        }
-      });
+      load_rows<true>(tile, source, row_stride, valid_rows);
     } else {
-      for_each_piece(thread_index(), [&](int row, int column) {
-        const Element* from = source + row * row_stride + column;
-        const bool valid = row < valid_rows;
-        if constexpr (kBytes >= 4) {
-          copy_async<kBytes>(tile.at(row, column), from, valid);
-        } else {
-          *tile.at(row, column) = valid ? *from : Element{};
-        }
-      });
+      load_rows<false>(tile, source, row_stride, valid_rows);
     }
   }
 
@@ -98,6 +98,26 @@ struct TileCopy {
         store<16>(tile.at(row, Config::kHeadDim), Bytes<16>{});
       }
     }
+  }
+
+ private:
+  template <bool kAllValid>
+  static void load_rows(Tile& tile, const Element* source, long long row_stride, int valid_rows) {
+    for_each_piece(thread_index(), [&](const TilePiece& piece) {
+      const Element* from = source + piece.row() * row_stride + piece.column();
+      const bool valid = kAllValid || piece.row() < valid_rows;
+      if constexpr (kBytes == 2) {
+        *tile.at(piece.row(), piece.column()) = valid ? *from : Element{};
+      } else {
+        Element* to = tile.at(piece.thread_row, piece.thread_column);
+        const int offset = Tile::offset(piece.row_offset, piece.column_offset);
+        if constexpr (kAllValid) {
+          copy_async<kBytes>(to, offset, from);
+        } else {
+          copy_async<kBytes>(to, offset, from, valid);
+        }
+      }
+    });
   }
 };
 
