@@ -3,9 +3,7 @@
 // serving path (context.hpp) owns no memory and uses none of this.
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <vector>
 
 #include "runtime/driver.hpp"
 
@@ -25,20 +23,21 @@ class Device {
   const DeviceLimits& limits() const;
   const DeviceClass& device_class() const;
   DriverContext context() const;
-  void make_current() const;
+  void make_current() const;  ///< on the calling thread
   std::size_t free_bytes() const;
   void synchronize() const;
-  /// SM clock in MHz over a short busy kernel, 0 where it cannot be told.
-  double clock_mhz() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Device memory with a guard band on each side that check_guards() verifies.
+/// Device memory with a guard band on each side, so that a stray write is seen by guards_intact().
+/// Transfers and fills have finished when they return, for work on any stream. Must not outlive its
+/// Device.
 class DeviceBuffer {
  public:
+  /// data() is 256-byte aligned. Throws kOutOfMemory naming what was asked and what is free.
   DeviceBuffer(const Device& device, std::size_t bytes, std::size_t guard_bytes = 0);
   ~DeviceBuffer();
   DeviceBuffer(DeviceBuffer&& other) noexcept;
@@ -46,8 +45,9 @@ class DeviceBuffer {
 
   void* data() const;
   std::size_t bytes() const;
-  void upload(const void* host, std::size_t bytes);
-  void download(void* host, std::size_t bytes) const;
+  /// The first `count` bytes.
+  void upload(const void* host, std::size_t count);
+  void download(void* host, std::size_t count) const;
   void fill(unsigned char byte);  ///< 0xff = NaN in fp16, bf16, fp32 and fp64
   bool guards_intact() const;
 
@@ -55,8 +55,5 @@ class DeviceBuffer {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// A config's kernels, loaded and ready to launch on one device.
-class LoadedConfig;
 
 }  // namespace heddle
