@@ -24,6 +24,13 @@ inline float fast_log2(float x) {
   return result;
 }
 
+/// 1 / x within one unit in the last place, for x far from the ends of the range.
+inline float fast_reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 inline float natural_log(float x) {
   return fast_log2(x) * kLn2;
 }

@@ -68,7 +68,7 @@ struct OnlineSoftmax {
 
   /// What turns an accumulated output into the result: 0 for a row that saw no key.
   float inverse_sum(int row) const {
-    return sum[row] == 0.0f ? 0.0f : 1.0f / sum[row];
+    return sum[row] == 0.0f ? 0.0f : fast_reciprocal(sum[row]);
   }
 
   /// Natural logarithm of the sum of exponentials; -inf for a row that saw no key.
