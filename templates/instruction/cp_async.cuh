@@ -40,6 +40,13 @@ inline void copy_async(void* destination, int offset, const void* source) {
   }
 }
 
+/// Starts a copy of `source_bytes` (0 to 16) bytes; zeros fill the destination up to 16.
+inline void copy_async_part(void* destination, const void* source, int source_bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(destination)),
+               "l"(source), "r"(source_bytes)
+               : "memory");
+}
+
 /// Closes the group of copies started since the last commit.
 inline void copy_async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
