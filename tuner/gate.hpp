@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/loaded_config.hpp"
+#include "runtime/testing/compare.hpp"
+#include "runtime/testing/element.hpp"
+#include "runtime/testing/inputs.hpp"
+#include "tuner/problem_buffers.hpp"
+
+namespace heddle {
+
+/// Float64 reference and fp32 baseline of a problem, computed on the device by the generated
+/// reference kernels (checked themselves against the host's in the tests).
+struct DeviceReference {
+  AttentionResult reference;
+  AttentionResult baseline;
+};
+DeviceReference compute_reference(const Device& device, Compiler& compiler, const Problem& problem,
+                                  const HostTensors& tensors);
+
+/// What no kernel may pass that is wrong: fresh random inputs, poisoned outputs, guard bands, two
+/// runs that must agree bit for bit, every element of O and LSE against the float64 reference.
+class Gate {
+ public:
+  /// Checks at the problem's own lengths (fewer sequences and heads where that is enough) and at one
+  /// ragged size. The seed makes the inputs; it is part of the record.
+  Gate(const Device& device, Compiler& compiler, const Problem& problem, std::uint64_t seed);
+  ~Gate();
+
+  /// The first failed comparison, else the one at the problem's own lengths.
+  Comparison check(const KernelConfig& config, const LoadedConfig& kernels);
+
+ private:
+  struct Case;
+  const Device& device_;
+  std::vector<std::unique_ptr<Case>> cases_;
+};
+
+/// Runs a config once on given tensors and compares; what `heddle verify` does.
+struct VerifyCase {
+  const Problem& problem;
+  const HostTensors& tensors;
+  const DeviceReference& expected;
+};
+Comparison verify_config(const Device& device, const VerifyCase& verify_case,
+                         const KernelConfig& config, const LoadedConfig& kernels);
+
+}  // namespace heddle

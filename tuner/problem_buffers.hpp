@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "generator/launch_plan.hpp"
+#include "runtime/device.hpp"
+#include "runtime/testing/reference.hpp"
+
+namespace heddle {
+
+/// One problem's tensors on a device, laid out by its strides, with guard bands around each. O, LSE
+/// and the workspace begin as NaN patterns: what a kernel leaves unwritten shows.
+class ProblemBuffers {
+ public:
+  /// Throws kOutOfMemory.
+  ProblemBuffers(const Device& device, const Problem& problem, std::size_t workspace_bytes);
+
+  void upload(const HostTensors& tensors);
+  void poison_outputs();
+  TensorPointers pointers() const;
+
+  /// O, contiguous [batch, heads, seqlen_q, head_dim], in the problem's element type.
+  std::vector<std::uint16_t> output() const;
+  /// O's whole storage, gaps included.
+  std::vector<std::uint16_t> output_storage() const;
+  std::vector<float> log_sum_exp() const;
+  const DeviceBuffer& workspace() const { return workspace_; }
+  bool guards_intact() const;
+
+ private:
+  Problem problem_;
+  DeviceBuffer query_, key_, value_, output_, log_sum_exp_, workspace_;
+};
+
+}  // namespace heddle
