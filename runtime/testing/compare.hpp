@@ -12,9 +12,17 @@ struct Comparison {
   std::string explanation;  ///< first failing element or figure, in words; empty when passed
 };
 
-/// The rule of the numerical contract: per element |err| <= 2 * baseline's max error + 1e-5 * the
-/// row's scale; RMS <= 1.2 * the baseline's + the same floor; LSE within 1e-5 + 4 fp32 ulps of the
-/// largest |logit|; NaN/Inf exactly where the reference has them. All tensors contiguous.
+/// The rule of the numerical contract. All tensors contiguous, `output` in the problem's dtype.
+/// - O, per element: |err| <= 2 * the baseline's max error + 1e-5 * the row's scale, which is the
+///   largest |O| of the reference's row. Where the reference's LSE is -inf, O is exactly what the
+///   reference says.
+/// - O, over all: RMS error <= 1.2 * the baseline's + 1e-5 * the RMS of the rows' scales.
+/// - LSE: within 1e-5 + 4 fp32 ulps of the row's largest |logit|; -inf exactly where expected.
+/// - NaN/Inf exactly where the reference has them. A row whose reference LSE is NaN must be NaN
+///   throughout. Elsewhere NaN and infinity stand for each other (whether p underflows to 0 beside
+///   an infinite V depends on the precision), but not infinities of opposite sign.
+/// Fails, never passes, where there is nothing to compare, where a tensor has another size than the
+/// problem says, and where the baseline itself is not finite while the reference is.
 Comparison compare(const Problem& problem, const AttentionResult& reference,
                    const AttentionResult& baseline, const std::vector<std::uint16_t>& output,
                    const std::vector<float>& log_sum_exp);

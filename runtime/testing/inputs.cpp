@@ -1,0 +1,110 @@
+#include "runtime/testing/inputs.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "runtime/testing/element.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr double kLogitGain = 8.0;
+constexpr double kOneHotLogit = 16.0;
+constexpr double kRise = 40.0;  // far more than a lazily rescaled maximum tolerates
+
+/// Calls value(row, column) for every element, rows counted within their head.
+template <class Value>
+std::vector<std::uint16_t> fill(DataType dtype, const TensorShape& shape, Value&& value) {
+  std::vector<std::uint16_t> elements;
+  elements.reserve(shape.elements());
+  const long long heads = static_cast<long long>(shape.batch) * shape.heads;
+  for (long long row = 0; row < heads * shape.rows; ++row) {
+    for (int column = 0; column < shape.columns; ++column) {
+      const double exact = value(static_cast<int>(row % shape.rows), column);
+      elements.push_back(element_from_float(dtype, static_cast<float>(exact)));
+    }
+  }
+  return elements;
+}
+
+}  // namespace
+
+/// splitmix64: a counter and a strong mix of it.
+double NormalSource::uniform() {
+  state_ += 0x9e3779b97f4a7c15u;
+  std::uint64_t mixed = state_;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+  mixed ^= mixed >> 31;
+  return (static_cast<double>(mixed >> 11) + 0.5) * 0x1p-53;  // never 0, never 1
+}
+
+double NormalSource::next() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  const double radius = std::sqrt(-2.0 * std::log(uniform()));
+  const double angle = 2.0 * std::numbers::pi * uniform();
+  spare_ = radius * std::sin(angle);
+  has_spare_ = true;
+  return radius * std::cos(angle);
+}
+
+HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed) {
+  const DataType dtype = problem.variant.dtype;
+  const TensorShape queries = query_shape(problem);
+  const TensorShape keys = key_value_shape(problem);
+  const double scale = resolved_scale(problem.variant, problem.sizes);
+  NormalSource source(seed);
+  const auto normal = [&](int, int) { return source.next(); };
+  const auto one_hot = [&](double height) {
+    return [&queries, height](int row, int column) {
+      return row % queries.columns == column ? height : 0.0;
+    };
+  };
+  // Column 0 carries the rise, the others ordinary noise of standard deviation about 1.
+  const auto with_first_column = [&](auto first) {
+    return [&source, first](int row, int column) {
+      const double noise = source.next();
+      return column == 0 ? first(row) : noise;
+    };
+  };
+
+  HostTensors tensors;
+  switch (kind) {
+    case InputKind::kNormal:
+      tensors.query = fill(dtype, queries, normal);
+      tensors.key = fill(dtype, keys, normal);
+      break;
+    case InputKind::kLargeLogits:
+      tensors.query = fill(dtype, queries, [&](int, int) { return kLogitGain * source.next(); });
+      tensors.key = fill(dtype, keys, normal);
+      break;
+    case InputKind::kOneHot:
+      tensors.query = fill(dtype, queries, one_hot(kOneHotLogit / scale));
+      tensors.key = fill(dtype, keys, one_hot(1.0));
+      break;
+    case InputKind::kRising:
+      tensors.query = fill(dtype, queries, with_first_column([&](int) { return 1.0 / scale; }));
+      tensors.key = fill(dtype, keys,
+                         with_first_column([&](int row) { return kRise * (row + 1) / keys.rows; }));
+      break;
+  }
+  tensors.value = fill(dtype, keys, normal);
+  return tensors;
+}
+
+HostTensors scatter_inputs(const Problem& problem, const HostTensors& contiguous) {
+  const TensorShape keys = key_value_shape(problem);
+  const Sizes& sizes = problem.sizes;
+  return {scatter(contiguous.query, sizes.query_strides, query_shape(problem)),
+          scatter(contiguous.key, sizes.key_strides, keys),
+          scatter(contiguous.value, sizes.value_strides, keys)};
+}
+
+HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed) {
+  return scatter_inputs(problem, make_contiguous_inputs(problem, kind, seed));
+}
+
+}  // namespace heddle

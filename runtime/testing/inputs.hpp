@@ -1,0 +1,50 @@
+#pragma once
+// Seeded inputs. The same seed gives the same bits on every machine.
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/testing/layout.hpp"
+#include "runtime/testing/reference.hpp"
+
+namespace heddle {
+
+enum class InputKind {
+  kNormal,       ///< N(0, 1) throughout
+  kLargeLogits,  ///< Q times 8: a few keys dominate each row
+  kOneHot,       ///< query i and key j meet (logit 16) where i = j modulo head_dim, else logit 0
+  kRising,       ///< logits rise by 40 along the keys: the running maximum never rests
+};
+template <>
+struct EnumNames<InputKind> {
+  static constexpr std::array names{
+      std::pair{InputKind::kNormal, std::string_view("normal")},
+      std::pair{InputKind::kLargeLogits, std::string_view("large_logits")},
+      std::pair{InputKind::kOneHot, std::string_view("one_hot")},
+      std::pair{InputKind::kRising, std::string_view("rising")}};
+};
+
+/// N(0, 1) numbers by a counter-based generator and the Box-Muller transform.
+class NormalSource {
+ public:
+  explicit NormalSource(std::uint64_t seed) : state_(seed) {}
+  double next();
+
+ private:
+  double uniform();
+
+  std::uint64_t state_;
+  double spare_ = 0;
+  bool has_spare_ = false;
+};
+
+/// Contiguous tensors of the problem's shape, whatever its strides.
+HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed);
+
+/// The same values laid out by the problem's strides; gaps hold NaN.
+HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed);
+
+/// Contiguous tensors spread out by the problem's strides.
+HostTensors scatter_inputs(const Problem& problem, const HostTensors& contiguous);
+
+}  // namespace heddle

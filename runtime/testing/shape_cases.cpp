@@ -1,0 +1,116 @@
+// Cases about head counts, head dims and strides, and the four kinds of random input.
+
+#include "runtime/testing/case_builder.hpp"
+
+namespace heddle {
+namespace {
+
+/// C33: query head h reads KV head h / (heads / kv_heads); V says which one was read.
+void add_head_ratios(std::vector<CaseInput>& cases, DataType dtype) {
+  for (const auto& [heads, kv_heads] :
+       {std::pair{7, 1}, std::pair{14, 2}, std::pair{5, 1}, std::pair{12, 4}, std::pair{16, 1},
+        std::pair{32, 2}, std::pair{64, 1}, std::pair{71, 1}}) {
+    for (const int queries : {1, 3, 88}) {
+      CaseInput input = build_case(
+          {.name = "C33 heads " + value_text(heads) + "/" + value_text(kv_heads) + ", queries " +
+                   value_text(queries),
+           .dtype = dtype,
+           .mask = MaskKind::kCausal,
+           .sizes = {.heads = heads, .kv_heads = kv_heads, .seqlen_q = queries, .seqlen_kv = 200},
+           .value = [](const ElementIndex& index, double) { return index.head + 1; }});
+      for (int head = 0; head < heads; ++head) {
+        input.expected.push_back(
+            {.head = head, .output = head / (heads / kv_heads) + 1.0, .log_sum_exp = std::nullopt});
+      }
+      cases.push_back(std::move(input));
+    }
+  }
+}
+
+/// C31: every head dim class, powers of two or not.
+void add_head_dims(std::vector<CaseInput>& cases, DataType dtype) {
+  for (const int head_dim :
+       {8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 160, 192, 224, 256}) {
+    cases.push_back(build_case({.name = "C31 head_dim " + value_text(head_dim),
+                                .dtype = dtype,
+                                .head_dim = head_dim,
+                                .mask = MaskKind::kCausal,
+                                .sizes = {.heads = 2, .seqlen_q = 67, .seqlen_kv = 131}}));
+  }
+}
+
+struct Layouts {
+  Layout query, key, value, output;
+};
+
+CaseInput lay_out(const CaseInput& contiguous, const Layouts& layouts) {
+  CaseInput input = contiguous;
+  Sizes& sizes = input.problem.sizes;
+  const TensorShape queries = query_shape(input.problem);
+  const TensorShape keys = key_value_shape(input.problem);
+  sizes.query_strides = layout_strides(layouts.query, queries);
+  sizes.key_strides = layout_strides(layouts.key, keys);
+  sizes.value_strides = layout_strides(layouts.value, keys);
+  sizes.output_strides = layout_strides(layouts.output, queries);
+  input.problem.variant.alignment = stride_alignment(input.problem);
+  input.tensors = scatter_inputs(input.problem, contiguous.tensors);
+  for (const Layout layout : {layouts.query, layouts.key, layouts.value, layouts.output}) {
+    input.name += " " + std::string(enum_name(layout));
+  }
+  return input;
+}
+
+/// C21: Q, K, V and O each in a layout of its own; all hold the values of the contiguous case.
+void add_layouts(std::vector<CaseInput>& cases, DataType dtype) {
+  CaseInput base =
+      build_case({.name = "C21 layouts Q K V O:",
+                  .dtype = dtype,
+                  .sizes = {.batch = 2, .heads = 3, .seqlen_q = 130, .seqlen_kv = 130}});
+  for (int mix = 0; mix < 16; ++mix) {
+    const auto pick = [mix](int bit) {
+      return (mix >> bit) & 1 ? Layout::kBatchRowHead : Layout::kBatchHeadRow;
+    };
+    cases.push_back(lay_out(base, {pick(3), pick(2), pick(1), pick(0)}));
+  }
+  cases.push_back(lay_out(base, {Layout::kBatchHeadRow, Layout::kEverySecondRow,
+                                 Layout::kBatchRowHead, Layout::kBatchRowHead}));
+  cases.push_back(lay_out(base, {Layout::kOddPitch, Layout::kEverySecondRow, Layout::kOddPitch,
+                                 Layout::kEverySecondRow}));
+  cases.push_back(
+      lay_out(base, {Layout::kOddPitch, Layout::kOddPitch, Layout::kOddPitch, Layout::kOddPitch}));
+}
+
+void add_input_kinds(std::vector<CaseInput>& cases, DataType dtype) {
+  for (const auto& [kind, name] : EnumNames<InputKind>::names) {
+    for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+      CaseInput input;
+      input.name = "inputs " + std::string(name) + ", " + std::string(enum_name(mask));
+      input.problem.variant = {.dtype = dtype, .head_dim = 64, .mask = mask};
+      input.problem.sizes = {.heads = 4, .kv_heads = 2, .seqlen_q = 97, .seqlen_kv = 321};
+      input.tensors = make_inputs(input.problem, kind, 7);
+      cases.push_back(std::move(input));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CaseInput> shape_cases(DataType dtype) {
+  std::vector<CaseInput> cases;
+  add_head_ratios(cases, dtype);
+  add_head_dims(cases, dtype);
+  add_layouts(cases, dtype);
+  add_input_kinds(cases, dtype);
+  return cases;
+}
+
+std::vector<CaseInput> all_cases(DataType dtype) {
+  std::vector<CaseInput> cases = masking_cases(dtype);
+  for (auto more : {numerics_cases(dtype), shape_cases(dtype)}) {
+    cases.insert(cases.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  }
+  return cases;
+}
+
+}  // namespace heddle
