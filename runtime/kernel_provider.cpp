@@ -1,0 +1,136 @@
+#include "runtime/kernel_provider.hpp"
+
+#include <exception>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "generator/emit.hpp"
+#include "generator/kernel_part.hpp"
+
+namespace heddle {
+namespace {
+
+ResultsStore::Options results_options(const KernelProvider::Options& options) {
+  ResultsStore::Options result;
+  result.path = options.results_path;
+  result.warn = options.log;
+  return result;
+}
+
+Compiler::Options compiler_options(const KernelProvider::Options& options) {
+  Compiler::Options result;
+  result.nvrtc_path = options.nvrtc_path;
+  result.cache.path = options.cache_path;
+  result.cache.warn = options.log;
+  return result;
+}
+
+/// ';' separates: canonical texts percent-encode nothing into it and hold none of their own.
+std::string resident_key(const Variant& variant, const KernelConfig& config,
+                         DriverContext context) {
+  return fmt::format("{};{};{}", context, canonical_text(variant), canonical_text(config));
+}
+
+}  // namespace
+
+struct KernelProvider::CompiledParts {
+  std::vector<std::shared_ptr<const CompiledKernel>> kernels;
+  std::vector<KernelImage> images;  ///< views into them
+  bool from_cache = true;
+};
+
+KernelProvider::KernelProvider(const Options& options)
+    : log_(options.log),
+      driver_(Driver::load(options.driver_path)),
+      results_(results_options(options)),
+      compiler_(compiler_options(options)) {}
+
+KernelProvider::~KernelProvider() = default;
+
+void KernelProvider::log(const std::string& line) const {
+  if (log_) log_(line);
+}
+
+const KernelProvider::DeviceFacts& KernelProvider::facts(int device) {
+  const std::lock_guard lock(mutex_);
+  const auto known = devices_.find(device);
+  if (known != devices_.end()) return known->second;
+  DeviceFacts found{driver_->device_limits(device), driver_->device_class(device)};
+  return devices_.emplace(device, std::move(found)).first->second;
+}
+
+const DeviceLimits& KernelProvider::limits(int device) {
+  return facts(device).limits;
+}
+
+SelectionTarget KernelProvider::selection_target(int device) {
+  const DeviceFacts& known = facts(device);
+  return {.limits = &known.limits, .device = &known.device_class};
+}
+
+Choice KernelProvider::choose(const SelectionQuestion& question, int device) {
+  return select(question, selection_target(device), &results_);
+}
+
+ProvidedKernels KernelProvider::provide(const SelectionQuestion& question, const Choice& choice,
+                                        const LoadTarget& target) {
+  try {
+    return load(question.variant, choice, target);
+  } catch (const Error& error) {
+    log(fmt::format("{}; trying the next config instead of {}", error.what(),
+                    full_text(choice.config)));
+    const std::exception_ptr first = std::current_exception();
+    for (const Choice& other :
+         fallbacks(question, selection_target(target.device), choice.config)) {
+      try {
+        return load(question.variant, other, target);
+      } catch (const Error& other_error) {
+        log(fmt::format("{}; config {}", other_error.what(), full_text(other.config)));
+      }
+    }
+    std::rethrow_exception(first);
+  }
+}
+
+ProvidedKernels KernelProvider::load(const Variant& variant, const Choice& choice,
+                                     const LoadTarget& target) {
+  const std::string key = resident_key(variant, choice.config, target.context);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto resident = resident_.find(key);
+    if (resident != resident_.end()) return {choice, resident->second, true};
+  }
+  const CompiledParts parts = compile_parts(variant, choice.config, limits(target.device));
+  auto loaded = std::make_shared<const LoadedConfig>(driver_, target.context, parts.images);
+  const std::lock_guard lock(mutex_);
+  // Another thread may have been faster with another bucket of this variant; one copy stays.
+  const auto [resident, is_new] = resident_.emplace(key, std::move(loaded));
+  return {choice, resident->second, parts.from_cache};
+}
+
+KernelProvider::CompiledParts KernelProvider::compile_parts(const Variant& variant,
+                                                            const KernelConfig& config,
+                                                            const DeviceLimits& limits) {
+  CompiledParts parts;
+  for (const KernelPart part : kernel_parts(config)) {
+    auto compiled = compiler_.compile(emit(variant, config, part, limits));
+    parts.images.push_back({.part = part,
+                            .entry = compiled->entry,
+                            .cubin = compiled->cubin,
+                            .shared_bytes = part_footprint(variant, config, part).shared_bytes,
+                            .architecture = limits.architecture,
+                            .compiler = "NVRTC"});
+    parts.from_cache = parts.from_cache && compiled->from_cache;
+    parts.kernels.push_back(std::move(compiled));
+  }
+  return parts;
+}
+
+void KernelProvider::forget(const KernelConfig& config, const Variant& variant,
+                            const LoadTarget& target) {
+  const std::lock_guard lock(mutex_);
+  resident_.erase(resident_key(variant, config, target.context));
+}
+
+}  // namespace heddle
