@@ -98,6 +98,7 @@ std::string config_struct(const Variant& variant, const KernelConfig& config,
     const bool applies = knob_applies(knob.name, config.family, variant);
     text += constant(constant_name(knob.name), applies ? value : std::decay_t<decltype(value)>{});
   });
+  text += constant("kScoreHook", false) + constant("kMaskHook", false);
   return text +
          "\n"
          "  /// Applied to every scaled logit; the identity unless the problem brings a snippet.\n"

@@ -2,27 +2,89 @@
 
 #include <algorithm>
 
+#include "templates/layout.cuh"
+
 namespace heddle {
 namespace {
 
 constexpr int kWarpThreads = 32;
 constexpr int kSoftmaxThreads = 256;
 constexpr int kCombineThreads = 128;
-constexpr int kReferenceThreads = 128;
+/// The reference's block is 16 x 16 threads.
+constexpr int kReferenceThreads = 256;
+constexpr int kFloatBytes = 4;
 
-/// Elements between rows of a shared-memory tile: 8 more than the columns, so that the eight rows
-/// of an ldmatrix fall into different banks (the pitch is an odd multiple of 16 bytes).
-int tile_pitch(int columns) {
-  return columns + 8;
+int shared_tile_bytes(const Variant& variant, int rows, int columns) {
+  return rows * shared_tile_pitch(columns) * element_bytes(variant.dtype);
 }
 
-int tile_bytes(const Variant& variant, int rows) {
-  return rows * tile_pitch(padded_head_dim(variant.head_dim)) * element_bytes(variant.dtype);
+/// A tile of Q, K or V.
+int head_tile_bytes(const Variant& variant, int rows) {
+  return shared_tile_bytes(variant, rows, padded_head_dim(variant.head_dim));
 }
 
-int fa2_shared_bytes(const Variant& variant, const KernelConfig& config) {
-  const int ring = 2 * config.stages * tile_bytes(variant, config.tile_n);
-  return tile_bytes(variant, config.tile_m) + ring;
+/// Q and a ring of K and V.
+int query_key_value_bytes(const Variant& variant, const KernelConfig& config) {
+  return head_tile_bytes(variant, config.tile_m) +
+         2 * config.stages * head_tile_bytes(variant, config.tile_n);
+}
+
+/// What fa1's warps exchange: per row a reference and a sum; per team the maxima, sums and one
+/// 16-byte piece of partial output from each warp to each other, for two row tiles of a step.
+int fa1_exchange_bytes(const KernelConfig& config) {
+  const int key_warps = fa1_key_warps(config.warps);
+  const int teams = config.warps / key_warps;
+  const int rows = 2 * key_warps * kFa1StepRows * kFloatBytes;
+  const int partials = key_warps * key_warps * (kFa1StepRows / 16) * kWarpThreads * 16;
+  return 2 * config.tile_m * kFloatBytes + teams * (rows + partials);
+}
+
+/// Stages of probabilities and V; the finished tile takes their place on its way out.
+int unfused_output_bytes(const Variant& variant, const KernelConfig& config) {
+  const int stage = shared_tile_bytes(variant, config.tile_m, config.tile_n) +
+                    head_tile_bytes(variant, config.tile_n);
+  return std::max(config.stages * stage, head_tile_bytes(variant, config.tile_m));
+}
+
+int reference_bytes(const Variant& variant, const KernelConfig& config) {
+  const int accumulate = config.reference == ReferenceKind::kFloat64 ? 8 : 4;
+  const int probabilities = accumulate * config.tile_m * (config.tile_n + 1);
+  const int tiles = kFloatBytes * (config.tile_m + config.tile_n) * (variant.head_dim + 1);
+  return (probabilities + tiles + accumulate - 1) / accumulate * accumulate;
+}
+
+int shared_bytes(const Variant& variant, const KernelConfig& config, KernelPart part) {
+  switch (part) {
+    case KernelPart::kFa2Attention:
+      return query_key_value_bytes(variant, config);
+    case KernelPart::kFa1Attention:
+      return query_key_value_bytes(variant, config) + fa1_exchange_bytes(config);
+    case KernelPart::kUnfusedScores:
+      return head_tile_bytes(variant, config.tile_m) +
+             config.stages * head_tile_bytes(variant, config.tile_n);
+    case KernelPart::kUnfusedSoftmax:
+      return unfused_softmax_rows_per_block() * kFloatBytes;
+    case KernelPart::kUnfusedOutput:
+      return unfused_output_bytes(variant, config);
+    case KernelPart::kFa2Combine:
+      return 0;
+    case KernelPart::kReference:
+      return reference_bytes(variant, config);
+  }
+  return 0;
+}
+
+int threads(const KernelConfig& config, KernelPart part) {
+  switch (part) {
+    case KernelPart::kUnfusedSoftmax:
+      return kSoftmaxThreads;
+    case KernelPart::kFa2Combine:
+      return kCombineThreads;
+    case KernelPart::kReference:
+      return kReferenceThreads;
+    default:
+      return config.warps * kWarpThreads;
+  }
 }
 
 }  // namespace
@@ -44,32 +106,15 @@ KernelParts kernel_parts(const KernelConfig& config) {
 }
 
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part) {
-  const int tile_threads = config.warps * kWarpThreads;
-  switch (part) {
-    case KernelPart::kFa2Attention:
-      return {tile_threads, fa2_shared_bytes(variant, config)};
-    case KernelPart::kFa2Combine:
-      return {kCombineThreads, 0};
-    case KernelPart::kUnfusedSoftmax:
-      return {kSoftmaxThreads, 0};
-    case KernelPart::kReference:
-      return {kReferenceThreads, 0};
-    case KernelPart::kUnfusedScores:
-    case KernelPart::kUnfusedOutput:
-    case KernelPart::kFa1Attention:
-      return {tile_threads, fa2_shared_bytes(variant, config)};
-  }
-  return {};
+  return {threads(config, part), shared_bytes(variant, config, part)};
 }
 
+// One warp per row.
 int unfused_softmax_rows_per_block() {
-  return 1;
+  return kSoftmaxThreads / kWarpThreads;
 }
 int combine_rows_per_block() {
-  return 1;
-}
-int reference_rows_per_block(const Variant&) {
-  return 1;
+  return kCombineThreads / kWarpThreads;
 }
 
 }  // namespace heddle

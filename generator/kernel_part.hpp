@@ -53,7 +53,6 @@ PartFootprint part_footprint(const Variant& variant, const KernelConfig& config,
 // Query rows that one block of the row-wise kernels handles.
 int unfused_softmax_rows_per_block();
 int combine_rows_per_block();
-int reference_rows_per_block(const Variant& variant);
 
 /// Head dim as laid out in shared memory and registers: a multiple of the MMA's depth of 16.
 constexpr int padded_head_dim(int head_dim) {

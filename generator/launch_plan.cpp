@@ -99,7 +99,7 @@ long long part_blocks(const Problem& problem, const KernelConfig& config, const 
     case KernelPart::kFa2Combine:
       return ceil_div(query_rows(sizes), combine_rows_per_block());
     case KernelPart::kReference:
-      return heads * ceil_div(sizes.seqlen_q, reference_rows_per_block(problem.variant));
+      return heads * tiles;
   }
   return 0;
 }

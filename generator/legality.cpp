@@ -7,6 +7,7 @@
 #include "generator/cost_model.hpp"
 #include "generator/kernel_part.hpp"
 #include "generator/knobs.hpp"
+#include "templates/layout.cuh"
 
 namespace heddle {
 namespace {
@@ -63,14 +64,43 @@ Result check_divides(std::string_view knob, int value, int unit, std::string_vie
                 fmt::format("{}={} is not a multiple of {} ({})", knob, value, unit, why));
 }
 
-Result check_partition(const KernelConfig& config) {
-  const int unit = kMmaRows * config.warps;
+/// Four warps split a tile's keys; 2 do, and further teams of four take rows of their own.
+Result check_fa1_partition(const KernelConfig& config) {
+  if (config.warps != 2 && config.warps % 4 != 0) {
+    return refuse("warps", fmt::format("warps={} is neither 2 nor a multiple of 4 (fa1's warps "
+                                       "split a tile's keys in teams)",
+                                       config.warps));
+  }
+  const int key_warps = fa1_key_warps(config.warps);
+  return first_of(
+      [&] {
+        return check_divides("tile_n", config.tile_n, kMmaRows * key_warps,
+                             "each warp owns 16-key slices of a tile");
+      },
+      [&] {
+        return check_divides("tile_m", config.tile_m, kFa1StepRows * (config.warps / key_warps),
+                             "each team takes 32 rows at a time");
+      });
+}
+
+Result check_warp_grid(const KernelConfig& config, int columns, std::string_view what) {
+  if (warp_grid_columns(config.tile_m, columns, config.warps) > 0) return std::nullopt;
+  return refuse("warps", fmt::format("warps={} cannot share a {} x {} tile of {} in whole 16 x 16 "
+                                     "blocks",
+                                     config.warps, config.tile_m, columns, what));
+}
+
+Result check_partition(const Variant& variant, const KernelConfig& config) {
   switch (config.family) {
     case Family::kFa1:
-      return check_divides("tile_n", config.tile_n, unit, "each warp owns 16-key slices of a tile");
+      return check_fa1_partition(config);
     case Family::kFa2:
+      return check_divides("tile_m", config.tile_m, kMmaRows * config.warps,
+                           "each warp owns 16-row slices of a tile");
     case Family::kUnfused:
-      return check_divides("tile_m", config.tile_m, unit, "each warp owns 16-row slices of a tile");
+      return first_of(
+          [&] { return check_warp_grid(config, config.tile_n, "scores"); },
+          [&] { return check_warp_grid(config, padded_head_dim(variant.head_dim), "outputs"); });
     case Family::kReference:
       return std::nullopt;
   }
@@ -114,12 +144,12 @@ Result check_architecture(const KernelConfig& config, const DeviceLimits& limits
 
 std::optional<Rejection> reject(const Variant& variant, const KernelConfig& config,
                                 const DeviceLimits& limits) {
-  return first_of([&] { return reject_variant(variant); },
-                  [&] { return check_architecture(config, limits); },
-                  [&] { return check_unused_knobs(variant, config); },
-                  [&] { return check_ranges(config); }, [&] { return check_partition(config); },
-                  [&] { return check_shared_memory(variant, config, limits); },
-                  [&] { return check_registers(variant, config, limits); });
+  return first_of(
+      [&] { return reject_variant(variant); }, [&] { return check_architecture(config, limits); },
+      [&] { return check_unused_knobs(variant, config); }, [&] { return check_ranges(config); },
+      [&] { return check_partition(variant, config); },
+      [&] { return check_shared_memory(variant, config, limits); },
+      [&] { return check_registers(variant, config, limits); });
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
+#include "layout.cuh"
 
 namespace heddle {
 
@@ -15,7 +16,7 @@ template <class Element, int kRowCount, int kColumnCount>
 struct alignas(16) SharedTile {
   static constexpr int kRows = kRowCount;
   static constexpr int kColumns = kColumnCount;
-  static constexpr int kPitch = kColumnCount + 8;
+  static constexpr int kPitch = shared_tile_pitch(kColumnCount);
   static_assert(kColumnCount % 16 == 0, "a padded head dimension is a multiple of 16");
 
   Element elements[kRows * kPitch];
