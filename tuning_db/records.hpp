@@ -26,20 +26,20 @@ struct Provenance {
   std::string driver_version;  ///< "13.0"
   std::string nvrtc_version;   ///< "13.0", with the library's build id
   std::string heddle_version;
-  std::string source_hash;     ///< of the flattened kernel source(s)
-  std::string when;            ///< UTC, ISO 8601
-  std::string command;         ///< that repeats it
+  std::string source_hash;  ///< of the flattened kernel source(s)
+  std::string when;         ///< UTC, ISO 8601
+  std::string command;      ///< that repeats it
 };
 
 /// The record of a passed (or failed) comparison with the float64 reference.
 struct CheckRecord {
   bool passed = false;
-  double max_error = 0;           ///< of O, absolute
+  double max_error = 0;  ///< of O, absolute
   double baseline_max_error = 0;
   double rms_error = 0;
   double baseline_rms_error = 0;
   double lse_error = 0;
-  std::string sizes;              ///< canonical text of the Sizes checked
+  std::string sizes;  ///< canonical text of the Sizes checked
 };
 
 enum class Evidence { kMeasured, kPredicted, kFailed };
@@ -62,7 +62,7 @@ struct Measurement {
   double spread_seconds = 0;  ///< interquartile range of the samples
   int samples = 0;
   double clock_mhz = 0;
-  std::string failure;        ///< why, when evidence is kFailed
+  std::string failure;  ///< why, when evidence is kFailed
   std::optional<CheckRecord> check;
   Provenance provenance;
 };

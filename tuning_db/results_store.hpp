@@ -6,19 +6,17 @@
 #include <vector>
 
 #include "tuning_db/records.hpp"
+#include "tuning_db/storage.hpp"
 
 namespace heddle {
 
-/// Called at most once per store and kind of trouble ("results.db is locked: going on in memory").
-using WarningSink = std::function<void(const std::string&)>;
-
 /// Measurements, predictions, failures and winners: durable, never evicted (design: results.db).
-/// Never a reason to fail: an unwritable, locked, full, corrupt or newer database degrades to memory
-/// with one warning. Safe to use from several threads and processes.
+/// Never a reason to fail: an unwritable, locked, full, corrupt or newer database degrades to
+/// memory with one warning. Safe to use from several threads and processes.
 class ResultsStore {
  public:
   struct Options {
-    std::string path;          ///< empty = in memory only
+    std::string path;  ///< empty = in memory only
     bool read_only = false;
     int busy_timeout_ms = 2000;
     WarningSink warn;
