@@ -17,6 +17,7 @@ struct Prediction {
   double exponential_seconds = 0;
   double issue_seconds = 0;
   double shared_memory_seconds = 0;
+  double l2_seconds = 0;     ///< K, V and probabilities from L2 to the SMs
   double hbm_seconds = 0;
   double launch_seconds = 0;
   double waves = 0;       ///< blocks / (SMs * blocks resident per SM)
@@ -26,9 +27,11 @@ struct Prediction {
   std::string_view binding;
 };
 
+/// Zero for an empty problem. The reference family, which is never tuned, is not modelled.
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
 
-/// Registers per thread that the main loop of a part is expected to need (not capped at 255).
+/// Registers per thread that the main loop of a part is expected to need (not capped at 255: what
+/// needs more spills).
 int estimate_registers(const Variant& variant, const KernelConfig& config);
 
 }  // namespace heddle
