@@ -13,54 +13,69 @@ namespace heddle {
 /// libnvrtc, found at run time (option, $HEDDLE_NVRTC, then soname), never linked, never dlclosed.
 class Nvrtc {
  public:
-  /// `path`: a libnvrtc file or a folder that holds one; empty = search. Throws kNvrtcMissing with
-  /// every place tried and what to install.
+  /// `path`: a libnvrtc file or a folder that holds one (or a toolkit's root); empty = search.
+  /// Throws kNvrtcMissing with every place tried and what to install.
   static std::shared_ptr<const Nvrtc> load(const std::string& path);
   virtual ~Nvrtc() = default;
 
   virtual int major_version() const = 0;
   virtual int minor_version() const = 0;
   virtual const std::string& library_path() const = 0;
-  virtual const std::string& build_id() const = 0;
+  virtual const std::string& build_id() const = 0;  ///< of the loaded file; may be empty
+  /// What a cubin's key holds of the compiler: the build ids of libnvrtc and its builtins, else
+  /// version, path, size and time of the file.
+  virtual const std::string& identity() const = 0;
   virtual const std::vector<int>& supported_architectures() const = 0;  ///< 80, 86, … as numbers
 
   struct Output {
     int status = 0;
-    std::string status_name;
+    std::string status_name;  ///< "NVRTC_ERROR_COMPILATION"
+    std::string stage;        ///< the NVRTC call that gave the status
     std::string log;
-    std::vector<char> cubin;  ///< empty unless asked for and successful
+    std::vector<char> cubin;  ///< empty unless the options name a real architecture
     std::string ptx;
     double seconds = 0;
   };
-  /// Compiles flattened text; never throws for a failing compile (status says so).
-  virtual Output compile(const KernelSource& source, const std::vector<std::string>& options) const = 0;
+  /// Hands main text and headers to NVRTC under their names, so that its messages quote them; no
+  /// file of the machine is read. Never throws for a failing compile (status says so).
+  virtual Output compile(const KernelSource& source,
+                         const std::vector<std::string>& options) const = 0;
 };
+
+/// The options every kernel is compiled with; `architecture` is a real one ("sm_90a").
+std::vector<std::string> compile_options(const std::string& architecture,
+                                         const std::vector<std::string>& extra = {});
 
 struct CompiledKernel {
   KernelPart part{};
   std::string entry;
   std::vector<char> cubin;
   CompileNotes notes;
-  bool from_cache = false;
+  bool from_cache = false;  ///< read from the cubin store, not compiled in this process
 };
 
 /// Source -> cubin, through memory and disk cache. Thread-safe; the same key is compiled once even
-/// when several threads ask at once.
+/// when several threads ask at once, and a failure reaches all of them and is kept nowhere.
 class Compiler {
  public:
   struct Options {
     std::string nvrtc_path;
     CubinStore::Options cache;
-    std::vector<std::string> extra_options;  ///< part of the cache key
+    std::vector<std::string> extra_options;  ///< part of the cache key; "-lineinfo" goes here
+    long long memory_bytes = 64LL << 20;     ///< cubins kept in memory; the oldest go first
+    /// Where the source of a failed compile is saved (the last few); empty = beside the cache, or
+    /// nowhere if there is none.
+    std::string failed_source_folder;
   };
   explicit Compiler(Options options);
   ~Compiler();
 
-  /// Throws kCompileFailed (stage, NVRTC code, full log, options) or kNvrtcMissing. A cache hit needs
-  /// no NVRTC at all unless its version is unknown.
+  /// Throws kCompileFailed (stage, NVRTC code, full log, options, where the source was saved) or
+  /// kNvrtcMissing (none, or none that knows the architecture). A hit in the cache finds NVRTC's
+  /// file for its build id but does not load it.
   std::shared_ptr<const CompiledKernel> compile(const KernelSource& source);
   long long compile_count() const;  ///< NVRTC runs so far
-  const Nvrtc& nvrtc();
+  const Nvrtc& nvrtc();             ///< loads it if need be; throws kNvrtcMissing
 
  private:
   struct State;
