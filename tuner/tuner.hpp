@@ -55,7 +55,7 @@ struct TuneReport {
   NamedProblem problem;
   int legal = 0;
   int compiled = 0;
-  int checked = 0;   ///< passed the check
+  int checked = 0;  ///< passed the check
   int measured = 0;
   bool predicted = false;
   std::optional<Candidate> winner;
