@@ -42,7 +42,7 @@ void fake_cuda_reset() {
   fake.launch_count = 0;
   fake.launch_seconds = 10e-6;
   fake.hook = nullptr;
-  context_stack().clear();
+  context_stack().depth = 0;
 }
 
 void fake_cuda_set_devices(const FakeDevice* devices, int count) {

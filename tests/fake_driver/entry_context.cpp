@@ -57,9 +57,9 @@ DriverResult cuCtxGetCurrent(DriverContext* context) {
 DriverResult cuCtxSetCurrent(DriverContext context) {
   const DriverResult result = enter(Entry::cuCtxSetCurrent);
   if (result != kDriverSuccess) return result;
-  std::vector<Context*>& stack = context_stack();
-  if (!stack.empty()) stack.pop_back();
-  if (context != nullptr) stack.push_back(static_cast<Context*>(context));
+  ContextStack& stack = context_stack();
+  if (stack.depth > 0) --stack.depth;
+  if (context != nullptr) stack.entries[stack.depth++] = static_cast<Context*>(context);
   return kDriverSuccess;
 }
 
@@ -68,17 +68,18 @@ DriverResult cuCtxPushCurrent_v2(DriverContext context) {
   if (result != kDriverSuccess) return result;
   Context* pushed = static_cast<Context*>(context);
   if (pushed == nullptr || !pushed->alive) return kDriverInvalidContext;
-  context_stack().push_back(pushed);
+  ContextStack& stack = context_stack();
+  if (stack.depth == ContextStack::kCapacity) return kDriverOutOfMemory;
+  stack.entries[stack.depth++] = pushed;
   return kDriverSuccess;
 }
 
 DriverResult cuCtxPopCurrent_v2(DriverContext* context) {
   const DriverResult result = enter(Entry::cuCtxPopCurrent_v2);
   if (result != kDriverSuccess) return result;
-  std::vector<Context*>& stack = context_stack();
-  if (stack.empty()) return kDriverInvalidContext;
-  *context = stack.back();
-  stack.pop_back();
+  ContextStack& stack = context_stack();
+  if (stack.depth == 0) return kDriverInvalidContext;
+  *context = stack.entries[--stack.depth];
   return kDriverSuccess;
 }
 

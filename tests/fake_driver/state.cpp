@@ -62,14 +62,13 @@ DriverResult refuse_while_capturing() {
   return state().capturing_streams > 0 ? kDriverStreamCaptureUnsupported : kDriverSuccess;
 }
 
-std::vector<Context*>& context_stack() {
-  thread_local std::vector<Context*> stack;
+ContextStack& context_stack() {
+  thread_local ContextStack stack{};
   return stack;
 }
 
 Context* current_context() {
-  const std::vector<Context*>& stack = context_stack();
-  return stack.empty() ? nullptr : stack.back();
+  return context_stack().top();
 }
 
 DriverResult context_result(const Context* context) {

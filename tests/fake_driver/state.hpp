@@ -107,8 +107,16 @@ DriverResult enter(Entry entry, Context*& current);
 /// An error while any stream is being captured, as in global capture mode.
 DriverResult refuse_while_capturing();
 
-/// The calling thread's stack of contexts; the last is current. Null entries are allowed.
-std::vector<Context*>& context_stack();
+/// The calling thread's contexts; the top is current. Trivially destructible, because destructors
+/// of static objects may still call the driver when thread-local objects are gone.
+struct ContextStack {
+  static constexpr int kCapacity = 64;
+  Context* entries[kCapacity];
+  int depth;
+
+  Context* top() const { return depth == 0 ? nullptr : entries[depth - 1]; }
+};
+ContextStack& context_stack();
 Context* current_context();
 DriverResult context_result(const Context* context);
 
