@@ -180,21 +180,14 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, c
   }
 }
 
+/// Unnormalised output and softmax state of the warp's rows over a range that is not empty.
 template <class Config>
-inline void attention(const AttentionParameters& parameters) {
+inline void compute(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
+                    const WorkItem& item, const SequenceInfo& sequence, const BlockRange& range,
+                    const AttentionParameters& parameters) {
   using Element = typename Config::Element;
-  static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
-                "the host's shared-memory size is not the kernel's");
-  auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
-
-  const WorkItem item = Scheduler<Config>::item(parameters);
-  const SequenceInfo sequence(parameters, item.batch);
-  const Mask<Config> mask{sequence, item};
-  const int first_query = item.query_tile * Config::kTileM;
-  BlockRange range = BlockRange::of_tile<Config>(sequence, first_query);
-  if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
-
   using QueryCopy = TileCopy<Config, Config::kTileM>;
+  const int first_query = item.query_tile * Config::kTileM;
   KeyValueLoader<Config> loader(shared.key_value, parameters, item, sequence);
   QueryCopy::clear_padding(shared.query);
   loader.clear_padding();
@@ -203,17 +196,13 @@ inline void attention(const AttentionParameters& parameters) {
                   parameters.query.row_stride, sequence.query_length - first_query);
   copy_async_commit();
   loader.start(range);
-
-  WarpTile<Config> warp_tile;
-  warp_tile.first_row = warp() * WarpTile<Config>::kRows;
-  warp_tile.first_query = first_query + warp_tile.first_row;
-  warp_tile.seen_keys = sequence.causal_keys(warp_tile.first_query + WarpTile<Config>::kRows - 1);
   if constexpr (Config::kQueryInRegisters) {
     copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
     sync_block();
     load_query(warp_tile, shared.query);
   }
 
+  const Mask<Config> mask{sequence, item};
   bool sanitize = false;
 #pragma unroll 1
   while (true) {
@@ -223,6 +212,26 @@ inline void attention(const AttentionParameters& parameters) {
     sanitize = true;
     loader.start(range);
   }
+}
+
+template <class Config>
+inline void attention(const AttentionParameters& parameters) {
+  static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
+                "the host's shared-memory size is not the kernel's");
+  auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
+
+  const WorkItem item = Scheduler<Config>::item(parameters);
+  const SequenceInfo sequence(parameters, item.batch);
+  const int first_query = item.query_tile * Config::kTileM;
+  BlockRange range = BlockRange::of_tile<Config>(sequence, first_query);
+  if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+
+  WarpTile<Config> warp_tile;
+  warp_tile.first_row = warp() * WarpTile<Config>::kRows;
+  warp_tile.first_query = first_query + warp_tile.first_row;
+  warp_tile.seen_keys = sequence.causal_keys(warp_tile.first_query + WarpTile<Config>::kRows - 1);
+  warp_tile.clear();
+  if (range.begin < range.end) compute(warp_tile, shared, item, sequence, range, parameters);
   finish(warp_tile, shared, item, sequence, parameters);
 }
 

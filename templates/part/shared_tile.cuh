@@ -65,12 +65,16 @@ struct TileCopy {
   static constexpr int kPasses = ceil_divide(kRows, kPassRows);
   static_assert(kBytes == 16 || kBytes == 8 || kBytes == 4 || kBytes == 2);
 
+  /// Few pieces are worth straight-line code; narrow ones come in such numbers that it would only
+  /// cost registers and compile time.
+  static constexpr int kUnroll = kPasses * ceil_divide(kRowPieces, kRowThreads) <= 24 ? kPasses : 1;
+
   /// Calls visit(piece) for every piece that this thread copies.
   template <class Visit>
   static void for_each_piece(int thread, Visit visit) {
     const int thread_row = thread / kRowThreads;
     const int thread_column = thread % kRowThreads * kPiece;
-#pragma unroll
+#pragma unroll kUnroll
     for (int row = 0; row < kPasses * kPassRows; row += kPassRows) {
       if (kRows % kPassRows != 0 && thread_row + row >= kRows) continue;
 #pragma unroll
