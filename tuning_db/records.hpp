@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "generator/bucket.hpp"
 #include "generator/kernel_config.hpp"
@@ -18,7 +22,16 @@ struct DeviceClass {
   long long l2_bytes = 0;
   std::string name;  ///< for people; never compared
 
-  bool same_class(const DeviceClass& other) const;
+  /// The identity: without the name.
+  static constexpr auto fields() {
+    return std::make_tuple(field("capability_major", &DeviceClass::capability_major, "9 of 9.0"),
+                           field("capability_minor", &DeviceClass::capability_minor, "0 of 9.0"),
+                           field("sm_count", &DeviceClass::sm_count, "streaming multiprocessors"),
+                           field("shared_bytes_per_block", &DeviceClass::shared_bytes_per_block,
+                                 "largest shared memory of a block"),
+                           field("l2_bytes", &DeviceClass::l2_bytes, "second-level cache"));
+  }
+  bool same_class(const DeviceClass& other) const { return fields_equal(*this, other); }
 };
 
 /// Who measured, with what.
@@ -29,6 +42,16 @@ struct Provenance {
   std::string source_hash;  ///< of the flattened kernel source(s)
   std::string when;         ///< UTC, ISO 8601
   std::string command;      ///< that repeats it
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("driver_version", &Provenance::driver_version, "CUDA driver"),
+        field("nvrtc_version", &Provenance::nvrtc_version, "NVRTC and its build id"),
+        field("heddle_version", &Provenance::heddle_version, "heddle"),
+        field("source_hash", &Provenance::source_hash, "of the flattened kernel source"),
+        field("when", &Provenance::when, "UTC, ISO 8601"),
+        field("command", &Provenance::command, "that repeats it"));
+  }
 };
 
 /// The record of a passed (or failed) comparison with the float64 reference.
@@ -40,6 +63,17 @@ struct CheckRecord {
   double baseline_rms_error = 0;
   double lse_error = 0;
   std::string sizes;  ///< canonical text of the Sizes checked
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("passed", &CheckRecord::passed, "whether it may win"),
+        field("max_error", &CheckRecord::max_error, "of O, absolute"),
+        field("baseline_max_error", &CheckRecord::baseline_max_error, "of the fp32 baseline"),
+        field("rms_error", &CheckRecord::rms_error, "of O"),
+        field("baseline_rms_error", &CheckRecord::baseline_rms_error, "of the fp32 baseline"),
+        field("lse_error", &CheckRecord::lse_error, "of the LSE, absolute"),
+        field("sizes", &CheckRecord::sizes, "sizes checked, as canonical text"));
+  }
 };
 
 enum class Evidence { kMeasured, kPredicted, kFailed };
@@ -65,6 +99,17 @@ struct Measurement {
   std::string failure;  ///< why, when evidence is kFailed
   std::optional<CheckRecord> check;
   Provenance provenance;
+
+  /// The figures; the structs above have lists of their own.
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("evidence", &Measurement::evidence, "measured, predicted or failed"),
+        field("median_seconds", &Measurement::median_seconds, "median of the samples"),
+        field("spread_seconds", &Measurement::spread_seconds, "their interquartile range"),
+        field("samples", &Measurement::samples, "how many"),
+        field("clock_mhz", &Measurement::clock_mhz, "SM clock while measuring"),
+        field("failure", &Measurement::failure, "why it failed"));
+  }
 };
 
 enum class Match { kExact, kNearestSize, kOtherDevice, kPredicted, kDefault };
@@ -78,12 +123,16 @@ struct EnumNames<Match> {
       std::pair{Match::kDefault, std::string_view("default")}};
 };
 
+inline constexpr double kRegretPerDoubling = 0.05;
+
 /// A winner and how well it fits the question.
 struct Lookup {
   KernelConfig config;
   Match match = Match::kDefault;
   double median_seconds = 0;
   /// Expected slowdown against this size's own optimum, as a factor >= 1; 1 for an exact match.
+  /// kRegretPerDoubling per doubling of distance: |log2| of the ratio of each bucket field and, on
+  /// another device, of the SM counts. An assumption to rank and warn by, not a measurement.
   double expected_regret = 1;
 };
 

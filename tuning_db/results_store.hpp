@@ -12,7 +12,8 @@ namespace heddle {
 
 /// Measurements, predictions, failures and winners: durable, never evicted (design: results.db).
 /// Never a reason to fail: an unwritable, locked, full, corrupt or newer database degrades to
-/// memory with one warning. Safe to use from several threads and processes.
+/// memory with one warning; rows that could not be written are written as soon as they can be.
+/// Thread-safe; several processes may share the file.
 class ResultsStore {
  public:
   struct Options {
@@ -20,6 +21,8 @@ class ResultsStore {
     bool read_only = false;
     int busy_timeout_ms = 2000;
     WarningSink warn;
+    /// The read-only layer under the user's rows; null = shipped_entries().
+    std::shared_ptr<const std::vector<Measurement>> shipped;
   };
   explicit ResultsStore(Options options);
   ~ResultsStore();
@@ -27,21 +30,32 @@ class ResultsStore {
   ResultsStore& operator=(ResultsStore&&) noexcept;
 
   /// Stores one row; a new row for the same (variant, bucket, device, config, evidence) is kept
-  /// beside the old ones (newest valid evidence wins). A measured row without a passed check is
-  /// stored but can never win.
+  /// beside the old ones (newest valid evidence wins); the very same row is kept once. A measured
+  /// row without a passed check is stored but can never win. An empty provenance.when becomes now.
   void record(const Measurement& measurement);
+  /// The same for many, in one transaction.
+  void record(const std::vector<Measurement>& measurements);
 
-  /// Best legal winner for the question. `legal` decides; rows it refuses are skipped. User rows
-  /// come before shipped ones of equal match. nullopt = nothing usable.
+  /// Best legal winner for the question, in this order: measured for exactly this (variant, bucket,
+  /// device class); measured for the nearest other bucket; measured on another device of the same
+  /// compute capability (nearest SM count, then nearest bucket); predicted (nearest bucket).
+  /// Within one of these: nearest first, then user rows before shipped ones, then the fastest. A
+  /// config is out where a failure is newer than its success with the same source hash: a failed
+  /// check counts in every bucket, any other failure in its own. `legal` has the last word.
+  /// nullopt = nothing usable.
   std::optional<Lookup> find(const Variant& variant, const SizeBucket& bucket,
                              const DeviceClass& device,
                              const std::function<bool(const KernelConfig&)>& legal) const;
 
-  std::vector<Measurement> list() const;     ///< every readable row, in a stable order
-  std::vector<Measurement> winners() const;  ///< best row per (variant, bucket, device)
+  std::vector<Measurement> list() const;     ///< every readable user row, in a stable order
+  std::vector<Measurement> winners() const;  ///< best of them per (variant, bucket, device)
 
   long long query_count() const;  ///< SELECTs made by find(), for tests and `devices`
-  bool in_memory() const;         ///< true also after degrading
+  StorageState state() const;
+  /// True also after degrading.
+  bool in_memory() const { return state() == StorageState::kMemory; }
+  /// Rows that are only in memory until the file takes them (or for good, with no file).
+  std::size_t unwritten_count() const;
   std::string path() const;
 
  private:
@@ -49,8 +63,9 @@ class ResultsStore {
   std::unique_ptr<State> state_;
 };
 
-/// Stable, diff-friendly YAML of rows; import validates every field and names the bad line.
+/// Stable, diff-friendly YAML of rows (defaults left out, as in canonical texts).
 std::string export_yaml(const std::vector<Measurement>& rows);
+/// Throws kInvalidArgument naming file, line, field, value and remedy.
 std::vector<Measurement> import_yaml(const std::string& text, const std::string& file_name);
 
 /// The tuned entries shipped with the library (embedded; a read-only layer under the user's).

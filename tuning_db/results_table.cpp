@@ -1,0 +1,117 @@
+#include "tuning_db/results_table.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "tuning_db/results_row.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr const char* kHashColumns =
+    "checksum, variant_hash, bucket_hash, device_hash, config_hash";
+constexpr int kHashCount = 5;
+
+/// "a", "b", …: quoted, because "when" is a word of SQL's.
+std::string data_column_names() {
+  std::string names;
+  for (const auto& column : columns_of(Measurement{})) {
+    names += (names.empty() ? "\"" : ", \"") + column.name + '"';
+  }
+  return names;
+}
+
+std::string insert_text() {
+  std::string marks = "?";
+  const std::size_t count = columns_of(Measurement{}).size() + kHashCount;
+  for (std::size_t i = 1; i < count; ++i) marks += ", ?";
+  return std::string("INSERT OR IGNORE INTO measurements (") + kHashColumns + ", " +
+         data_column_names() + ") VALUES (" + marks + ")";
+}
+
+void bind_value(SQLite::Statement& statement, int index, const ColumnValue& value) {
+  if (const auto* number = std::get_if<long long>(&value)) {
+    statement.bind(index, static_cast<std::int64_t>(*number));
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    statement.bind(index, *real);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    statement.bind(index, *text);
+  } else {
+    statement.bind(index);
+  }
+}
+
+ColumnValue read_value(const SQLite::Column& column) {
+  if (column.isNull()) return {};
+  if (column.isInteger()) return static_cast<long long>(column.getInt64());
+  if (column.isFloat()) return column.getDouble();
+  return column.getString();
+}
+
+/// Column 0 is the checksum, the data follow.
+std::optional<Measurement> read_row(SQLite::Statement& statement) {
+  std::vector<ColumnValue> values;
+  for (int i = 1; i < statement.getColumnCount(); ++i) {
+    values.push_back(read_value(statement.getColumn(i)));
+  }
+  auto row = measurement_of(values);
+  if (!row) return std::nullopt;
+  const bool intact = row_checksum(columns_of(*row)) == statement.getColumn(0).getString();
+  return intact ? row : std::nullopt;
+}
+
+std::vector<Measurement> read_rows(SQLite::Statement& statement) {
+  std::vector<Measurement> rows;
+  while (statement.executeStep()) {
+    if (auto row = read_row(statement)) rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
+std::string select_text() {
+  return "SELECT checksum, " + data_column_names() + " FROM measurements ";
+}
+
+}  // namespace
+
+void insert_rows(SQLite::Database& database, const std::vector<Measurement>& rows) {
+  SQLite::Statement insert(database, insert_text());
+  for (const Measurement& row : rows) {
+    const auto columns = columns_of(row);
+    insert.bind(1, row_checksum(columns));
+    insert.bind(2, canonical_hash(row.variant).hex());
+    insert.bind(3, canonical_hash(row.bucket).hex());
+    insert.bind(4, canonical_hash(row.device).hex());
+    insert.bind(5, canonical_hash(row.config).hex());
+    int index = kHashCount;
+    for (const auto& column : columns) bind_value(insert, ++index, column.value);
+    insert.exec();
+    insert.reset();
+  }
+}
+
+std::vector<Measurement> select_rows(SQLite::Database& database, const RowQuery& query) {
+  std::string where = "WHERE variant_hash = ?1 AND device_hash ";
+  where += query.filter == RowFilter::kOtherDevices ? "<> ?2 " : "= ?2 ";
+  if (query.filter == RowFilter::kExact) {
+    // A canonical text begins with its first field unless that is false, the default.
+    where += "AND (bucket_hash = ?3 OR check_record NOT LIKE 'passed=true%') ";
+  }
+  SQLite::Statement statement(database, select_text() + where + "ORDER BY id");
+  statement.bind(1, canonical_hash(query.variant).hex());
+  statement.bind(2, canonical_hash(query.device).hex());
+  if (query.filter == RowFilter::kExact) statement.bind(3, canonical_hash(query.bucket).hex());
+  return read_rows(statement);
+}
+
+std::vector<Measurement> select_all_rows(SQLite::Database& database) {
+  SQLite::Statement statement(database, select_text() + "ORDER BY id");
+  return read_rows(statement);
+}
+
+bool is_selected(const Measurement& row, const RowQuery& query) {
+  const bool same_device = row.device.same_class(query.device);
+  const bool other = query.filter == RowFilter::kOtherDevices;
+  return row.variant == query.variant && same_device != other;
+}
+
+}  // namespace heddle

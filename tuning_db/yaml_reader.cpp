@@ -1,0 +1,36 @@
+#include "tuning_db/yaml_reader.hpp"
+
+namespace heddle {
+
+void YamlReader::fail(const YAML::Mark& mark, const std::string& field,
+                      const std::string& message) const {
+  std::string place = file_name_;
+  if (!mark.is_null()) place += ":" + std::to_string(mark.line + 1);
+  throw Error(ErrorCode::kInvalidArgument, field,
+              place + ": " + (field.empty() ? "" : field + ": ") + message);
+}
+
+std::vector<YamlReader::Entry> YamlReader::entries(const YAML::Node& node,
+                                                   const std::string& field) const {
+  if (!node.IsMap()) fail(node.Mark(), field, "must be a map of 'name: value' lines, or {}");
+  std::vector<Entry> entries;
+  std::set<std::string> seen;
+  for (const auto& pair : node) {
+    if (!pair.first.IsScalar()) fail(pair.first.Mark(), field, "a name must be plain text");
+    const std::string key = pair.first.Scalar();
+    if (!seen.insert(key).second) {
+      fail(pair.first.Mark(), field.empty() ? key : field + "." + key,
+           "is given twice; remove one of them");
+    }
+    entries.push_back({key, pair.second});
+  }
+  return entries;
+}
+
+std::string YamlReader::scalar(const YAML::Node& node, const std::string& field) const {
+  if (node.IsNull()) fail(node.Mark(), field, "has no value; give one or remove the line");
+  if (!node.IsScalar()) fail(node.Mark(), field, "must be a single value");
+  return node.Scalar();
+}
+
+}  // namespace heddle
