@@ -26,6 +26,12 @@ inline void sync_warp() {
   __syncwarp();
 }
 
+/// A barrier of `threads` threads of the block: whole warps that name the same `barrier` (1 to 15;
+/// 0 is the block's own).
+inline void sync_team(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /// Barriers that also combine a predicate over the block.
 inline bool sync_block_any(bool predicate) {
   return __syncthreads_or(predicate) != 0;

@@ -110,7 +110,7 @@ struct TileCopy {
   static void load_rows(Tile& tile, const Element* source, long long row_stride, int valid_rows) {
     for_each_piece(thread_index(), [&](const TilePiece& piece) {
       const Element* from = source + piece.row() * row_stride + piece.column();
-      const bool valid = kAllValid || piece.row() < valid_rows;
+      const bool valid = kAllValid || piece.row_offset < valid_rows - piece.thread_row;
       if constexpr (kBytes == 2) {
         *tile.at(piece.row(), piece.column()) = valid ? *from : Element{};
       } else {
