@@ -13,14 +13,10 @@
 #include "runtime/device.hpp"
 #include "runtime/measure.hpp"
 #include "tuner/config_kernels.hpp"
+#include "tuner/named_problem.hpp"
 #include "tuning_db/results_store.hpp"
 
 namespace heddle {
-
-struct NamedProblem {
-  std::string name;
-  Problem problem;
-};
 
 enum class TuneStage { kCompile, kCheck, kMeasure };
 
