@@ -137,11 +137,16 @@ inline void attend(WarpTile<Config>& warp_tile, const SharedStorage<Config>& sha
       if (masked) mask.apply(scores, warp_tile.first_query, first_key);
     }
     auto& value_tile = loader.wait_value(block);
-    if (sees_any) warp_tile.softmax.step(scores, warp_tile.output, parameters.scale_log2);
+    if (sees_any) warp_tile.softmax.follow(scores, warp_tile.output, parameters.scale_log2);
     if (masked && sanitize) {
       sanitize_values(warp_tile.output, value_tile, mask, warp_tile.first_query, first_key);
     }
-    if (sees_any) multiply_probability_value<Config>(warp_tile.output, scores, value_tile);
+    // No branch from here to the end of the product: the exponentials of later keys then run in
+    // the shadow of the mma of earlier ones.
+    if (sees_any) {
+      warp_tile.softmax.exponentiate(scores, parameters.scale_log2);
+      multiply_probability_value<Config>(warp_tile.output, scores, value_tile);
+    }
   }
 }
 

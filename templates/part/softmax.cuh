@@ -46,15 +46,31 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Turns scores into probabilities relative to the rows' references, and moves references and
-  /// `output` with them where the scores demand it.
+  /// Moves the rows' references, and `output` with them, where the scores demand it.
   template <int kColumnTiles, int kOutputTiles>
-  void step(Accumulator<kRowTiles, kColumnTiles>& scores,
-            Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
+  void follow(const Accumulator<kRowTiles, kColumnTiles>& scores,
+              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
     float maxima[kRows];
     row_maximum(maxima, scores);
     rescale(maxima, output, scale_log2);
-    exponentiate(scores, scale_log2);
+  }
+
+  /// Turns scores into probabilities relative to the references, and adds them to the sums.
+  template <int kColumnTiles>
+  void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float offset = -finite_reference(reference[row]);
+#pragma unroll
+      for (int c = 0; c < kColumnTiles; ++c) {
+#pragma unroll
+        for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
+          float& score = scores.value[row / 2][c][i];
+          score = fast_exp2(score * scale_log2 + offset);
+          sum[row] += score;
+        }
+      }
+    }
   }
 
   /// Adds up the four lanes' shares of each sum.
@@ -107,23 +123,6 @@ struct OnlineSoftmax {
       for (int c = 0; c < kOutputTiles; ++c) {
         output.value[row / 2][c][2 * (row % 2)] *= exact;
         output.value[row / 2][c][2 * (row % 2) + 1] *= exact;
-      }
-    }
-  }
-
-  template <int kColumnTiles>
-  void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const float offset = -finite_reference(reference[row]);
-#pragma unroll
-      for (int c = 0; c < kColumnTiles; ++c) {
-#pragma unroll
-        for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
-          float& score = scores.value[row / 2][c][i];
-          score = fast_exp2(score * scale_log2 + offset);
-          sum[row] += score;
-        }
       }
     }
   }
