@@ -15,7 +15,7 @@ struct PrefillTile {
 };
 
 constexpr PrefillTile kPrefillTiles[] = {
-    {64, 128, 64, 2, true}, {128, 64, 64, 2, false}, {256, 64, 32, 2, false}};
+    {64, 128, 64, 2, true}, {128, 128, 32, 2, false}, {256, 64, 32, 2, false}};
 
 /// Below this many keys a combine kernel costs more than the split saves.
 constexpr int kSplitKeys = 512;
@@ -26,7 +26,8 @@ KernelConfig tile_shape(int head_dim, int seqlen_q) {
     // Decoding: rows beyond the queries are wasted, and the K/V stream is what takes the time.
     config.tile_m = seqlen_q <= 16 ? 16 : 32;
     config.warps = config.tile_m / 16;
-    config.tile_n = head_dim <= 128 ? 64 : 32;
+    config.tile_n = 32;
+    config.stages = head_dim <= 128 ? 3 : 2;
     return config;
   }
   const PrefillTile* tile = kPrefillTiles;

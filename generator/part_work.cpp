@@ -160,10 +160,15 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.hbm_bytes = query_output_bytes(c);
 }
 
+/// Entries of S that reach memory: whole key tiles, but no rows past the last query.
+double score_count(const Cut& c) {
+  return c.head_steps / c.tiles * c.keys * c.query_rows;
+}
+
 /// fp32 scores written and read, 16-bit probabilities written and read: 12 bytes per score, less
 /// what L2 keeps from one kernel to the next.
 double score_traffic(const Cut& c, double bytes_per_score, const DeviceLimits& limits) {
-  const double scores = c.heads * c.head_steps * c.rows * c.keys;
+  const double scores = score_count(c);
   const double l2 = 0.5 * static_cast<double>(limits.l2_bytes);
   const double kept = std::min(1.0, l2 / (4 * scores + 1));
   return scores * bytes_per_score * (1 - 0.8 * kept);
@@ -222,7 +227,6 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
   const bool tiled = launch.threads == config.warps * 32 && launch.shared_bytes > 0;
   work.registers = tiled ? estimate_registers(problem.variant, config) : 40;
   const double slots = static_cast<double>(resident_blocks(work, limits)) * limits.sm_count;
-  const double scores = c.heads * c.head_steps * c.rows * c.keys;
   const double key_value = key_value_hbm_bytes(c, work.blocks, slots, limits);
   switch (launch.part) {
     case KernelPart::kFa2Attention:
@@ -243,7 +247,7 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes = score_traffic(c, 4, limits) + (query_output_bytes(c) + key_value) / 2;
       break;
     case KernelPart::kUnfusedSoftmax:
-      count_streaming(work, scores);
+      count_streaming(work, score_count(c));
       work.hbm_bytes = score_traffic(c, 6, limits);
       break;
     case KernelPart::kUnfusedOutput:
