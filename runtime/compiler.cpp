@@ -163,6 +163,12 @@ Result Compiler::State::run_nvrtc(const KernelSource& source) {
 
 Result Compiler::State::build(const KernelSource& source, const Hash128& key) {
   if (Result stored = from_store(source, key)) return stored;
+  if (options.cache_only) {
+    throw Error(ErrorCode::kCompileFailed, source.entry,
+                fmt::format("{} for {} is not in the cubin cache '{}', and compiling is switched "
+                            "off; allow it, or fill the cache first",
+                            source.entry, source.architecture, options.cache.path));
+  }
   Result compiled = run_nvrtc(source);
   // Under what is loaded: the file that the key was made from may have been replaced meanwhile.
   const auto arguments = compile_options(source.architecture, options.extra_options);

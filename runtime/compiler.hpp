@@ -66,6 +66,7 @@ class Compiler {
     /// Where the source of a failed compile is saved (the last few); empty = beside the cache, or
     /// nowhere if there is none.
     std::string failed_source_folder;
+    bool cache_only = false;  ///< never run NVRTC: what is not cached is kCompileFailed
   };
   explicit Compiler(Options options);
   ~Compiler();

@@ -23,6 +23,7 @@ Compiler::Options compiler_options(const KernelProvider::Options& options) {
   result.nvrtc_path = options.nvrtc_path;
   result.cache.path = options.cache_path;
   result.cache.warn = options.log;
+  result.cache_only = !options.use_jit;
   return result;
 }
 

@@ -1,15 +1,22 @@
 # Tests of the C ABI, its C++ face, selection and the hot path.
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 
-foreach(name IN ITEMS quick_check kernel_table selection context hot_path)
-  heddle_add_test(${name}_test LABELS unit SOURCES "${here}/${name}_test.cpp"
-                  LIBRARIES heddle_core fmt::fmt-header-only)
+# heddle_serving_test(NAME LIBRARIES …): a test over both fakes.
+function(heddle_serving_test name)
+  heddle_add_test(${name}_test LABELS unit SOURCES "${here}/${name}_test.cpp" LIBRARIES ${ARGN})
   heddle_use_fake_cuda(${name}_test)
-endforeach()
+  heddle_use_fake_nvrtc(${name}_test)
+endfunction()
 
-heddle_add_test(c_abi_test LABELS unit SOURCES "${here}/c_abi_test.cpp"
-                LIBRARIES heddle heddle_core fmt::fmt-header-only)
-heddle_use_fake_cuda(c_abi_test)
+foreach(name IN ITEMS context kernel_table quick_check selection workspace)
+  heddle_serving_test(${name} heddle_core)
+endforeach()
+foreach(name IN ITEMS c_abi hot_path)
+  heddle_serving_test(${name} heddle heddle_core)
+endforeach()
+target_compile_definitions(c_abi_test PRIVATE HEDDLE_PROJECT_VERSION="${PROJECT_VERSION}")
+# So that the test's operator new also serves libheddle.so.
+set_target_properties(hot_path_test PROPERTIES ENABLE_EXPORTS ON)
 
 add_executable(header_check "${here}/header_check.c")
 target_link_libraries(header_check PRIVATE heddle)

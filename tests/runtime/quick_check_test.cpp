@@ -1,6 +1,7 @@
 // The hot path's cheap check never accepts what reject_problem refuses.
 #include "runtime/quick_check.hpp"
 
+#include <cmath>
 #include <random>
 
 #include <catch2/catch.hpp>
@@ -24,7 +25,7 @@ class RandomProblems {
     sizes.seqlen_q = pick({1, 100, 4096, 0, -1, 2147483647}, 3);
     sizes.seqlen_kv = pick({1, 100, 4096, 0, -1, 2147483647}, 4);
     sizes.num_splits = pick({0, 1, 3, -1, 5000}, 3);
-    sizes.scale = pick({0.0, 0.125, 8.0, -1.0, 1e39, 1e-45, NAN, HUGE_VAL}, 3);
+    sizes.scale = pick({0.0, 0.125, 8.0, -1.0, 1e39, 1e-45, std::nan(""), HUGE_VAL}, 3);
     sizes.query_strides = strides();
     sizes.key_strides = strides();
     sizes.value_strides = strides();

@@ -46,7 +46,7 @@ class Serving {
   Context::Options options() {
     Context::Options result;
     result.provider.driver_path = HEDDLE_FAKE_CUDA_PATH;
-    result.provider.nvrtc_path = HEDDLE_FAKE_NVRTC_PATH;
+    result.provider.nvrtc_path = HEDDLE_FAKE_NVRTC_FOLDER "/13_loadable";
     result.provider.log = [this](const std::string& line) {
       const std::lock_guard lock(log_mutex_);
       log += line + "\n";

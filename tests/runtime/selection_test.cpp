@@ -1,0 +1,120 @@
+// Which config a problem gets: the stored winner if it is legal here, else the default.
+#include "runtime/selection.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "generator/candidates.hpp"
+#include "generator/legality.hpp"
+
+namespace heddle {
+namespace {
+
+struct Question {
+  DeviceLimits limits = find_architecture("sm_90a");
+  DeviceClass device{.capability_major = 9,
+                     .capability_minor = 0,
+                     .sm_count = limits.sm_count,
+                     .shared_bytes_per_block = limits.shared_bytes_per_block,
+                     .l2_bytes = limits.l2_bytes,
+                     .name = "test"};
+  SelectionQuestion question{.variant = {}, .bucket = bucket_of(sizes())};
+
+  static Sizes sizes() {
+    return {.batch = 2, .heads = 8, .kv_heads = 8, .seqlen_q = 1024, .seqlen_kv = 1024};
+  }
+  SelectionTarget target() const { return {&limits, &device}; }
+  KernelConfig fallback() const {
+    return default_config(question.variant, question.bucket, limits);
+  }
+  /// A legal config that is not the default.
+  KernelConfig other_than_default() const {
+    for (const KernelConfig& config : enumerate_candidates(question.variant, limits)) {
+      if (!(config == fallback()) && !config.split_kv) return config;
+    }
+    throw std::runtime_error("only one candidate");
+  }
+  Measurement measured(const KernelConfig& config, double seconds) const {
+    Measurement row;
+    row.variant = question.variant;
+    row.bucket = question.bucket;
+    row.sizes = sizes();
+    row.device = device;
+    row.config = config;
+    row.median_seconds = seconds;
+    row.samples = 10;
+    row.check = CheckRecord{.passed = true};
+    return row;
+  }
+};
+
+TEST_CASE("with nothing stored, the default is chosen") {
+  const Question ask;
+  const ResultsStore empty({});
+  for (const ResultsStore* store : {static_cast<const ResultsStore*>(nullptr), &empty}) {
+    const Choice choice = select(ask.question, ask.target(), store);
+    if (store == nullptr) {
+      CHECK(choice.config == ask.fallback());
+      CHECK(choice.match == Match::kDefault);
+    }
+    CHECK_FALSE(reject(ask.question.variant, choice.config, ask.limits));
+  }
+}
+
+TEST_CASE("a measured winner is chosen, with its match") {
+  const Question ask;
+  ResultsStore store({});
+  const KernelConfig winner = ask.other_than_default();
+  store.record(ask.measured(winner, 1e-6));
+  const Choice choice = select(ask.question, ask.target(), &store);
+  CHECK(choice.config == winner);
+  CHECK(choice.match == Match::kExact);
+}
+
+TEST_CASE("a winner that is not legal here is passed over") {
+  Question ask;
+  ResultsStore store({});
+  KernelConfig winner = ask.other_than_default();
+  winner.tile_m = winner.tile_n = 4096;  // no device has the shared memory
+  REQUIRE(reject(ask.question.variant, winner, ask.limits));
+  store.record(ask.measured(winner, 1e-9));
+  const Choice choice = select(ask.question, ask.target(), &store);
+  CHECK_FALSE(choice.config == winner);
+  CHECK_FALSE(reject(ask.question.variant, choice.config, ask.limits));
+}
+
+TEST_CASE("asking for splits excludes configs that do not split") {
+  Question ask;
+  ask.question.must_split = true;
+  ResultsStore store({});
+  KernelConfig winner = ask.fallback();
+  winner.split_kv = false;
+  store.record(ask.measured(winner, 1e-9));
+  CHECK(select(ask.question, ask.target(), &store).config.split_kv);
+  CHECK(select(ask.question, ask.target(), nullptr).config.split_kv);
+}
+
+TEST_CASE("the reference kernel is never chosen") {
+  const Question ask;
+  KernelConfig reference;
+  reference.family = Family::kReference;
+  CHECK_FALSE(is_usable(ask.question, ask.target(), reference));
+}
+
+TEST_CASE("fallbacks are legal, distinct and never the failed config") {
+  const Question ask;
+  const KernelConfig failed = ask.other_than_default();
+  const auto choices = fallbacks(ask.question, ask.target(), failed);
+  REQUIRE(choices.size() >= 2);
+  CHECK(choices.front().config == ask.fallback());
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    CHECK_FALSE(choices[i].config == failed);
+    CHECK(is_usable(ask.question, ask.target(), choices[i].config));
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(choices[i].config == choices[j].config);
+  }
+  for (const Choice& choice : fallbacks(ask.question, ask.target(), ask.fallback())) {
+    CHECK_FALSE(choice.config == ask.fallback());
+  }
+}
+
+}  // namespace
+}  // namespace heddle
