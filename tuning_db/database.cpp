@@ -141,7 +141,9 @@ bool Database::recover_from_code(int code, const std::string& message) {
     writable_ = false;
     warn(Trouble::kReadOnly, "cannot be written: it is read, and new rows stay in memory");
   } else if (!connection_) {
-    close_for_good(Trouble::kUnusable, "cannot be opened (" + message + "): going on in memory");
+    close_for_good(
+        Trouble::kUnusable,
+        "cannot be opened (" + message + "): going on in memory; name a place that can be written");
   } else {
     warn(Trouble::kUnusable, "failed: " + message);
   }

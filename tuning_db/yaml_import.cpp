@@ -12,9 +12,9 @@ void read_device(const YamlReader& reader, DeviceClass& device, const YAML::Node
   for (const auto& entry : reader.entries(node, "device")) {
     const std::string field = "device." + entry.key;
     if (entry.key == "name") {
-      device.name = reader.scalar(entry.value, field);
+      device.name = reader.scalar(entry, field);
     } else if (!reader.read_field(device, entry, field)) {
-      reader.fail(entry.value.Mark(), field,
+      reader.fail(entry.mark, field,
                   "unknown field; known ones: " + field_names<DeviceClass>() + ", name");
     }
   }
@@ -22,7 +22,8 @@ void read_device(const YamlReader& reader, DeviceClass& device, const YAML::Node
 
 /// One key of an entry. False = there is no such key.
 bool read_key(const YamlReader& reader, Measurement& row, const YamlReader::Entry& entry) {
-  const auto& [key, value] = entry;
+  const std::string& key = entry.key;
+  const YAML::Node& value = entry.value;
   if (key == "variant") {
     reader.read_struct(row.variant, value, key);
   } else if (key == "bucket") {
@@ -100,7 +101,7 @@ Measurement read_entry(const YamlReader& reader, const YAML::Node& node) {
   Measurement row;
   for (const auto& entry : reader.entries(node, "")) {
     if (read_key(reader, row, entry)) continue;
-    reader.fail(entry.value.Mark(), entry.key,
+    reader.fail(entry.mark, entry.key,
                 "unknown field; known ones: variant, bucket, sizes, device, config, check, "
                 "provenance, " +
                     field_names<Measurement>());
@@ -115,7 +116,7 @@ Measurement read_entry(const YamlReader& reader, const YAML::Node& node) {
 void check_format(const YamlReader& reader, const YAML::Node& root) {
   const YAML::Node node = root["heddle_results"];
   if (!node) reader.fail(root.Mark(), "heddle_results", "is missing; begin with heddle_results: 1");
-  const std::string text = reader.scalar(node, "heddle_results");
+  const std::string text = reader.scalar({"heddle_results", node, node.Mark()}, "heddle_results");
   int format = 0;
   if (parse_value(text, format) && format == kFormat) return;
   reader.fail(node.Mark(), "heddle_results",
@@ -126,8 +127,7 @@ std::vector<Measurement> read_document(const YamlReader& reader, const YAML::Nod
   std::vector<Measurement> rows;
   for (const auto& entry : reader.entries(root, "")) {
     if (entry.key == "heddle_results" || entry.key == "entries") continue;
-    reader.fail(entry.value.Mark(), entry.key,
-                "unknown field; known ones: heddle_results, entries");
+    reader.fail(entry.mark, entry.key, "unknown field; known ones: heddle_results, entries");
   }
   check_format(reader, root);
   const YAML::Node list = root["entries"];

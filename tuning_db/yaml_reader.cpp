@@ -22,15 +22,15 @@ std::vector<YamlReader::Entry> YamlReader::entries(const YAML::Node& node,
       fail(pair.first.Mark(), field.empty() ? key : field + "." + key,
            "is given twice; remove one of them");
     }
-    entries.push_back({key, pair.second});
+    entries.push_back({key, pair.second, pair.first.Mark()});
   }
   return entries;
 }
 
-std::string YamlReader::scalar(const YAML::Node& node, const std::string& field) const {
-  if (node.IsNull()) fail(node.Mark(), field, "has no value; give one or remove the line");
-  if (!node.IsScalar()) fail(node.Mark(), field, "must be a single value");
-  return node.Scalar();
+std::string YamlReader::scalar(const Entry& entry, const std::string& field) const {
+  if (entry.value.IsNull()) fail(entry.mark, field, "has no value; give one or remove the line");
+  if (!entry.value.IsScalar()) fail(entry.mark, field, "must be a single value");
+  return entry.value.Scalar();
 }
 
 }  // namespace heddle

@@ -23,11 +23,12 @@ class YamlReader {
   struct Entry {
     std::string key;
     YAML::Node value;
+    YAML::Mark mark;  ///< of the key: an empty value's own mark is somewhere after it
   };
   /// The entries of a map, each key once.
   std::vector<Entry> entries(const YAML::Node& node, const std::string& field) const;
 
-  std::string scalar(const YAML::Node& node, const std::string& field) const;
+  std::string scalar(const Entry& entry, const std::string& field) const;
 
   /// Sets one field of the struct by its name. False = it has no such field.
   template <class Struct>
@@ -38,7 +39,7 @@ class YamlReader {
 
  private:
   void read_value(std::string& value, const Entry& entry, const std::string& field) const {
-    value = scalar(entry.value, field);
+    value = scalar(entry, field);
   }
   template <class Value>
   void read_value(Value& value, const Entry& entry, const std::string& field) const;
@@ -48,9 +49,9 @@ class YamlReader {
 
 template <class Value>
 void YamlReader::read_value(Value& value, const Entry& entry, const std::string& field) const {
-  const std::string text = scalar(entry.value, field);
+  const std::string text = scalar(entry, field);
   if (parse_value(text, value)) return;
-  fail(entry.value.Mark(), field, "'" + text + "' is not " + value_choices<Value>());
+  fail(entry.mark, field, "'" + text + "' is not " + value_choices<Value>());
 }
 
 template <class Struct>
@@ -70,7 +71,7 @@ void YamlReader::read_struct(Struct& object, const YAML::Node& node,
   for (const Entry& entry : entries(node, field)) {
     const std::string name = field + "." + entry.key;
     if (read_field(object, entry, name)) continue;
-    fail(entry.value.Mark(), name, "unknown field; known ones: " + field_names<Struct>());
+    fail(entry.mark, name, "unknown field; known ones: " + field_names<Struct>());
   }
 }
 
