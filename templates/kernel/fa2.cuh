@@ -130,13 +130,13 @@ inline void attend(WarpTile<Config>& warp_tile, const SharedStorage<Config>& sha
     const bool sees_any = !Config::kCausal || first_key < warp_tile.seen_keys;
 
     typename WarpTile<Config>::Scores scores;
-    const auto& key_tile = loader.wait_key(block);
+    const auto& key_tile = loader.wait_key();
     if (sees_any) {
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, warp_tile.first_query, first_key);
       if (masked) mask.apply(scores, warp_tile.first_query, first_key);
     }
-    auto& value_tile = loader.wait_value(block);
+    auto& value_tile = loader.wait_value();
     if (sees_any) warp_tile.softmax.follow(scores, warp_tile.output, parameters.scale_log2);
     if (masked && sanitize) {
       sanitize_values(warp_tile.output, value_tile, mask, warp_tile.first_query, first_key);

@@ -29,12 +29,7 @@ class KeyValueLoader {
 
   KeyValueLoader(Storage& storage, const AttentionParameters& parameters, const WorkItem& item,
                  const SequenceInfo& sequence)
-      : storage_(storage),
-        key_(tensor_row<Element>(parameters.key, item.batch, item.kv_head, 0)),
-        value_(tensor_row<Element>(parameters.value, item.batch, item.kv_head, 0)),
-        key_stride_(parameters.key.row_stride),
-        value_stride_(parameters.value.row_stride),
-        length_(sequence.key_length) {}
+      : storage_(storage), parameters_(parameters), item_(item), sequence_(sequence) {}
 
   /// Once per block, before the first load.
   void clear_padding() {
@@ -47,43 +42,45 @@ class KeyValueLoader {
 
   /// Requests the first blocks of a range. No thread may still be reading the tiles.
   void start(const BlockRange& range) {
-    end_ = range.end;
+    key_ = stream(parameters_.key, range);
+    value_ = stream(parameters_.value, range);
     if constexpr (kStages == 1) {
-      request_key(range.begin, 0);
+      request_key(0);
       copy_async_commit();
     } else {
 #pragma unroll
-      for (int ahead = 0; ahead < kStages - 1; ++ahead) {
-        request_block(range.begin + ahead, ahead);
-      }
+      for (int ahead = 0; ahead < kStages - 1; ++ahead) request_block(ahead);
       read_stage_ = 0;
       write_stage_ = kStages - 1;
     }
   }
 
-  /// Returns when K of `block` lies in shared memory; every thread of the block calls it.
-  const Tile& wait_key(int block) {
+  // One call of wait_key, then one of wait_value, for each block of the range in turn, by every
+  // thread of the block of threads.
+
+  /// Returns when the next block's K lies in shared memory.
+  const Tile& wait_key() {
     if constexpr (kStages == 1) {
       copy_async_wait<0>();
       sync_block();
-      request_value(block, 0);
+      request_value(0);
       copy_async_commit();
       return storage_.key[0];
     } else {
       copy_async_wait<kStages - 2>();
       sync_block();
-      request_block(block + kStages - 1, write_stage_);
+      request_block(write_stage_);
       write_stage_ = next(write_stage_);
       return storage_.key[read_stage_];
     }
   }
 
-  /// The same for V; wait_key(block) came before.
-  Tile& wait_value(int block) {
+  /// Returns when the same block's V does.
+  Tile& wait_value() {
     if constexpr (kStages == 1) {
       copy_async_wait<0>();
       sync_block();
-      request_key(block + 1, 0);
+      request_key(0);
       copy_async_commit();
       return storage_.value[0];
     } else {
@@ -94,37 +91,53 @@ class KeyValueLoader {
   }
 
  private:
+  /// What is still to be requested of K or of V. The pointer is this thread's own and runs along:
+  /// computing it anew for each block would cost registers for all that goes into it.
+  struct Stream {
+    const Element* thread_source;
+    int rows_left;
+  };
+
   static int next(int stage) {
     return stage + 1 == kStages ? 0 : stage + 1;
   }
 
-  void request_block(int block, int stage) {
-    request_key(block, stage);
-    request_value(block, stage);
+  Stream stream(const TensorView& view, const BlockRange& range) const {
+    const int first_row = range.begin * Config::kTileN;
+    const Element* source = tensor_row<Element>(view, item_.batch, item_.kv_head, first_row);
+    const long long rows = static_cast<long long>(range.end) * Config::kTileN;
+    const int end = rows < sequence_.key_length ? static_cast<int>(rows) : sequence_.key_length;
+    return Stream{Copy::thread_source(source, view.row_stride), end - first_row};
+  }
+
+  void request_block(int stage) {
+    request_key(stage);
+    request_value(stage);
     copy_async_commit();
   }
 
-  void request_key(int block, int stage) {
-    request(storage_.key[stage], key_, key_stride_, block);
+  void request_key(int stage) {
+    request(storage_.key[stage], key_, parameters_.key.row_stride);
   }
 
-  void request_value(int block, int stage) {
-    request(storage_.value[stage], value_, value_stride_, block);
+  void request_value(int stage) {
+    request(storage_.value[stage], value_, parameters_.value.row_stride);
   }
 
-  void request(Tile& tile, const Element* source, long long stride, int block) {
-    if (block >= end_) return;
-    const int first_row = block * Config::kTileN;
-    Copy::load(tile, source + first_row * stride, stride, length_ - first_row);
+  static void request(Tile& tile, Stream& stream, long long row_stride) {
+    if (stream.rows_left > 0) {
+      Copy::load_thread_pieces(tile, stream.thread_source, row_stride, stream.rows_left);
+    }
+    stream.thread_source += Config::kTileN * row_stride;
+    stream.rows_left -= Config::kTileN;
   }
 
   Storage& storage_;
-  const Element* key_;
-  const Element* value_;
-  long long key_stride_;
-  long long value_stride_;
-  int length_;
-  int end_ = 0;
+  const AttentionParameters& parameters_;
+  const WorkItem& item_;
+  const SequenceInfo& sequence_;
+  Stream key_;
+  Stream value_;
   int read_stage_ = 0;
   int write_stage_ = 0;
 };

@@ -85,13 +85,25 @@ struct TileCopy {
     }
   }
 
+  /// Where this thread's first piece of a matrix lies.
+  static const Element* thread_source(const Element* source, long long row_stride) {
+    return source + thread_index() / kRowThreads * row_stride +
+           thread_index() % kRowThreads * kPiece;
+  }
+
   /// Starts to fill `tile` with rows [0, valid_rows) of `source`; the rows after them become zero
   /// and are not read. The caller commits and waits.
   static void load(Tile& tile, const Element* source, long long row_stride, int valid_rows) {
+    load_thread_pieces(tile, thread_source(source, row_stride), row_stride, valid_rows);
+  }
+
+  /// The same from what thread_source returned.
+  static void load_thread_pieces(Tile& tile, const Element* thread_source, long long row_stride,
+                                 int valid_rows) {
     if (valid_rows >= kRows) {
-      load_rows<true>(tile, source, row_stride, valid_rows);
+      load_rows<true>(tile, thread_source, row_stride, valid_rows);
     } else {
-      load_rows<false>(tile, source, row_stride, valid_rows);
+      load_rows<false>(tile, thread_source, row_stride, valid_rows);
     }
   }
 
@@ -107,10 +119,11 @@ struct TileCopy {
 
  private:
   template <bool kAllValid>
-  static void load_rows(Tile& tile, const Element* source, long long row_stride, int valid_rows) {
+  static void load_rows(Tile& tile, const Element* thread_source, long long row_stride,
+                        int valid_rows) {
     for_each_piece(thread_index(), [&](const TilePiece& piece) {
-      const Element* from = source + piece.row() * row_stride + piece.column();
-      const bool valid = kAllValid || piece.row_offset < valid_rows - piece.thread_row;
+      const Element* from = thread_source + piece.row_offset * row_stride + piece.column_offset;
+      const bool valid = kAllValid || piece.row() < valid_rows;
       if constexpr (kBytes == 2) {
         *tile.at(piece.row(), piece.column()) = valid ? *from : Element{};
       } else {
