@@ -12,9 +12,9 @@ namespace heddle {
 /// What `heddle VERB` returns to the shell.
 enum ExitCode {
   kExitDone = 0,
-  kExitAnswerIsNo = 1,     ///< ran, but a check failed, nothing is legal, all candidates are bad
-  kExitWrongUse = 2,       ///< wrong flags or wrong input
-  kExitMachineLacks = 3,   ///< no driver, GPU, NVRTC, memory; or the fault is ours
+  kExitAnswerIsNo = 1,    ///< ran, but a check failed, nothing is legal, all candidates are bad
+  kExitWrongUse = 2,      ///< wrong flags or wrong input
+  kExitMachineLacks = 3,  ///< no driver, GPU, NVRTC, memory; or the fault is ours
   kExitInterrupted = 130,
 };
 

@@ -15,9 +15,11 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kUnsupported:
     case ErrorCode::kWorkspaceTooSmall:
-    case ErrorCode::kCaptureMiss: return kExitWrongUse;
+    case ErrorCode::kCaptureMiss:
+      return kExitWrongUse;
     case ErrorCode::kNoLegalConfig:
-    case ErrorCode::kCheckFailed: return kExitAnswerIsNo;
+    case ErrorCode::kCheckFailed:
+      return kExitAnswerIsNo;
     case ErrorCode::kCompileFailed:
     case ErrorCode::kDriverMissing:
     case ErrorCode::kDeviceMissing:
@@ -25,7 +27,8 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kDriverError:
     case ErrorCode::kOutOfMemory:
     case ErrorCode::kIo:
-    case ErrorCode::kInternal: return kExitMachineLacks;
+    case ErrorCode::kInternal:
+      return kExitMachineLacks;
   }
   return kExitMachineLacks;
 }
@@ -79,4 +82,6 @@ int run_main(int argc, char** argv) {
 }  // namespace
 }  // namespace heddle
 
-int main(int argc, char** argv) { return heddle::run_main(argc, argv); }
+int main(int argc, char** argv) {
+  return heddle::run_main(argc, argv);
+}

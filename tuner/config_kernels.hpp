@@ -25,7 +25,6 @@ ConfigKernels compile_config(Compiler& compiler, const Variant& variant, const K
                              const DeviceLimits& limits);
 
 std::unique_ptr<LoadedConfig> load_config(const Device& device, const Variant& variant,
-                                          const KernelConfig& config,
-                                          const ConfigKernels& kernels);
+                                          const KernelConfig& config, const ConfigKernels& kernels);
 
 }  // namespace heddle

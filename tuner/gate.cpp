@@ -29,7 +29,9 @@ Problem check_problem(const Problem& tuned) {
 }
 
 /// The nearest odd length not above `length`: no tile divides it.
-int odd_length(int length) { return std::max(1, length % 2 == 0 ? length - 1 : length); }
+int odd_length(int length) {
+  return std::max(1, length % 2 == 0 ? length - 1 : length);
+}
 
 Problem ragged_problem(const Problem& tuned) {
   Problem problem = check_problem(tuned);
@@ -78,8 +80,8 @@ AttentionResult run_reference(const Device& device, Compiler& compiler, const Pr
     return widen(buffers.output(), problem.variant.dtype, buffers.log_sum_exp());
   }
   const auto parameters = fill_parameters(problem, config, plan, buffers.pointers());
-  const auto rows = static_cast<std::size_t>(problem.sizes.batch) * problem.sizes.heads *
-                    problem.sizes.seqlen_q;
+  const auto rows =
+      static_cast<std::size_t>(problem.sizes.batch) * problem.sizes.heads * problem.sizes.seqlen_q;
   const auto columns = static_cast<std::size_t>(problem.variant.head_dim);
   std::vector<double> workspace(plan.workspace_bytes / sizeof(double));
   buffers.workspace().download(workspace.data(), plan.workspace_bytes);
@@ -150,8 +152,8 @@ Gate::~Gate() = default;
 Comparison Gate::check(const KernelConfig& config, const LoadedConfig& kernels) {
   Comparison first;
   for (const auto& entry : cases_) {
-    Comparison comparison = verify_config(device_, {entry->problem, entry->tensors, entry->expected},
-                                          config, kernels);
+    Comparison comparison =
+        verify_config(device_, {entry->problem, entry->tensors, entry->expected}, config, kernels);
     if (!comparison.record.passed) return comparison;
     if (entry == cases_.front()) first = std::move(comparison);
   }

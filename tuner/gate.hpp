@@ -27,8 +27,8 @@ DeviceReference compute_reference(const Device& device, Compiler& compiler, cons
 /// runs that must agree bit for bit, every element of O and LSE against the float64 reference.
 class Gate {
  public:
-  /// Checks at the problem's own lengths (fewer sequences and heads where that is enough) and at one
-  /// ragged size. The seed makes the inputs; it is part of the record.
+  /// Checks at the problem's own lengths (fewer sequences and heads where that is enough) and at
+  /// one ragged size. The seed makes the inputs; it is part of the record.
   Gate(const Device& device, Compiler& compiler, const Problem& problem, std::uint64_t seed);
   ~Gate();
 

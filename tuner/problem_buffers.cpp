@@ -52,8 +52,12 @@ void ProblemBuffers::poison_outputs() {
 }
 
 TensorPointers ProblemBuffers::pointers() const {
-  return {query_.data(),  key_.data(), value_.data(), output_.data(),
-          static_cast<float*>(log_sum_exp_.data()), workspace_.data()};
+  return {query_.data(),
+          key_.data(),
+          value_.data(),
+          output_.data(),
+          static_cast<float*>(log_sum_exp_.data()),
+          workspace_.data()};
 }
 
 std::vector<std::uint16_t> ProblemBuffers::output_storage() const {

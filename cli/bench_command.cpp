@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/gpu.hpp"
+#include "cli/model_flags.hpp"
+#include "cli/selection.hpp"
+#include "cli/terminal.hpp"
+#include "tuner/race.hpp"
+
+namespace heddle {
+namespace {
+
+struct BenchOptions {
+  ProblemFlags problem;
+  ModelFlags model;
+  KernelFlags kernel;
+  ServiceFlags services;
+  int samples = 20;
+  bool json = false;
+};
+
+struct BenchResult {
+  NamedProblem problem;
+  Choice choice;
+  Timing timing;
+  Prediction prediction;
+};
+
+BenchResult bench_one(const BenchOptions& options, const Device& device, Compiler& compiler,
+                      const NamedProblem& named) {
+  const Problem& problem = named.problem;
+  BenchResult result{named, {}, {}, {}};
+  result.choice = choose_config(options.kernel, options.services, problem,
+                                {device.limits(), device.device_class()});
+  const KernelConfig& config = result.choice.config;
+  result.prediction = predict(problem, config, device.limits());
+  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
+
+  Candidate candidate;
+  candidate.config = config;
+  std::vector<Racer> racers(1);
+  racers[0].candidate = &candidate;
+  racers[0].kernels = load_config(device, problem.variant, config, compiled);
+  racers[0].plan = plan_launch(problem, config, device.limits());
+  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}());
+  racers[0].parameters = inputs.parameters(config, racers[0].plan);
+  const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
+  Meter meter(device, spin->cubin);
+  TuneOptions race_options;
+  race_options.samples = options.samples;
+  race(meter, racers, race_options);
+  result.timing = *candidate.timing;
+  return result;
+}
+
+/// The time no kernel can beat: FLOPs at the tensor rate, or bytes at the memory's.
+double roofline_seconds(const Problem& problem, const DeviceLimits& limits) {
+  const double tensor_rate =
+      limits.tensor_flops_per_clock_sm * limits.sm_count * limits.clock_ghz * 1e9;
+  return std::max(flop_count(problem) / tensor_rate,
+                  minimal_bytes(problem) / limits.hbm_bytes_per_second);
+}
+
+void print_results(const std::vector<BenchResult>& results, const Device& device) {
+  std::vector<std::vector<std::string>> rows{
+      {"problem", "time", "spread", "TFLOP/s", "GB/s", "roofline", "clock MHz", "match", "config"}};
+  for (const BenchResult& result : results) {
+    const double seconds = result.timing.median_seconds;
+    const Problem& problem = result.problem.problem;
+    rows.push_back(
+        {result.problem.name, format_seconds(seconds), format_seconds(result.timing.spread_seconds),
+         fmt::format("{:.1f}", flop_count(problem) / seconds * 1e-12),
+         fmt::format("{:.0f}", minimal_bytes(problem) / seconds * 1e-9),
+         fmt::format("{:.0f} %", 100 * roofline_seconds(problem, device.limits()) / seconds),
+         fmt::format("{:.0f}", result.timing.clock_mhz),
+         std::string(enum_name(result.choice.match)), canonical_text(result.choice.config)});
+  }
+  std::cout << fmt::format("{}; median of samples timed by events, launch cost hidden\n\n",
+                           device.device_class().name)
+            << format_table(rows);
+}
+
+nlohmann::json to_json(const BenchResult& result) {
+  return {{"problem", result.problem.name},
+          {"variant", canonical_text(result.problem.problem.variant)},
+          {"sizes", canonical_text(result.problem.problem.sizes)},
+          {"config", canonical_text(result.choice.config)},
+          {"match", std::string(enum_name(result.choice.match))},
+          {"seconds", result.timing.median_seconds},
+          {"spread_seconds", result.timing.spread_seconds},
+          {"clock_mhz", result.timing.clock_mhz},
+          {"predicted_seconds", result.prediction.seconds},
+          {"flops", flop_count(result.problem.problem)},
+          {"bytes", minimal_bytes(result.problem.problem)}};
+}
+
+int run_bench(const BenchOptions& options) {
+  const auto problems = options.model.given()
+                            ? options.model.problems()
+                            : std::vector<NamedProblem>{{"problem", options.problem.resolve()}};
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
+  std::vector<BenchResult> results;
+  for (const NamedProblem& problem : problems) {
+    results.push_back(bench_one(options, *device, compiler, problem));
+  }
+  if (options.json) {
+    auto list = nlohmann::json::array();
+    for (const BenchResult& result : results) list.push_back(to_json(result));
+    std::cout << list.dump(2) << '\n';
+  } else {
+    print_results(results, *device);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void register_bench(const CommandSink& sink) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App& verb =
+      sink.add("bench", "measure the selected kernels: TFLOP/s, GB/s, share of the roofline",
+               [options] { return run_bench(*options); });
+  options->problem.add_to(verb);
+  options->model.add_to(verb);
+  options->kernel.add_to(verb);
+  options->services.add_to(verb);
+  verb.add_option("--samples", options->samples, "timed launches")->check(CLI::PositiveNumber);
+  verb.add_flag("--json", options->json, "print JSON");
+}
+
+}  // namespace heddle

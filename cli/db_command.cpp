@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/services.hpp"
+#include "cli/terminal.hpp"
+
+namespace heddle {
+namespace {
+
+struct DbOptions {
+  ServiceFlags services;
+  std::string file;
+  std::string filter;
+  bool all = false;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    throw Error(ErrorCode::kInvalidArgument, "file",
+                "cannot read '" + path + "'; check that the file exists and is not empty");
+  }
+  return text.str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  if (!stream.flush()) throw Error(ErrorCode::kIo, "file", "cannot write '" + path + "'");
+}
+
+std::string problem_text(const Measurement& row) {
+  return fmt::format("{} {}", canonical_text(row.variant), canonical_text(row.bucket));
+}
+
+std::vector<Measurement> rows_of(const DbOptions& options) {
+  const ResultsStore store(options.services.results_options());
+  auto rows = options.all ? store.list() : store.winners();
+  std::erase_if(rows, [&](const Measurement& row) {
+    return !options.filter.empty() &&
+           (problem_text(row) + canonical_text(row.config)).find(options.filter) ==
+               std::string::npos;
+  });
+  return rows;
+}
+
+int run_list(const DbOptions& options) {
+  std::vector<std::vector<std::string>> table{
+      {"device", "variant", "bucket", "evidence", "time", "config"}};
+  for (const Measurement& row : rows_of(options)) {
+    const bool failed = row.evidence == Evidence::kFailed;
+    table.push_back({fmt::format("{} ({} SMs)", row.device.name, row.device.sm_count),
+                     canonical_text(row.variant), canonical_text(row.bucket),
+                     std::string(enum_name(row.evidence)),
+                     failed ? "-" : format_seconds(row.median_seconds),
+                     canonical_text(row.config)});
+  }
+  std::cout << format_table(table);
+  return kExitDone;
+}
+
+void print_row(const Measurement& row) {
+  std::cout << fmt::format(
+      "problem   {}\n  sizes   {}\n  device  {}, capability {}.{}, {} SMs\n  config  {}\n"
+      "  {}   {} (spread {}, {} samples, {:.0f} MHz)\n",
+      problem_text(row), canonical_text(row.sizes), row.device.name, row.device.capability_major,
+      row.device.capability_minor, row.device.sm_count, full_text(row.config),
+      enum_name(row.evidence), format_seconds(row.median_seconds),
+      format_seconds(row.spread_seconds), row.samples, row.clock_mhz);
+  if (row.check) {
+    std::cout << fmt::format("  check   {}: max error {:.3e} against {:.3e} of the baseline\n",
+                             row.check->passed ? "passed" : "FAILED", row.check->max_error,
+                             row.check->baseline_max_error);
+  }
+  if (!row.failure.empty()) std::cout << "  failure " << row.failure << '\n';
+  std::cout << fmt::format("  by      heddle {}, driver {}, NVRTC {}, {}\n\n",
+                           row.provenance.heddle_version, row.provenance.driver_version,
+                           row.provenance.nvrtc_version, row.provenance.when);
+}
+
+int run_show(const DbOptions& options) {
+  const auto rows = rows_of(options);
+  for (const Measurement& row : rows) print_row(row);
+  if (rows.empty()) std::cerr << "heddle: nothing matches\n";
+  return rows.empty() ? kExitAnswerIsNo : kExitDone;
+}
+
+int run_export(const DbOptions& options) {
+  const std::string text = export_yaml(rows_of(options));
+  if (options.file.empty() || options.file == "-") {
+    std::cout << text;
+  } else {
+    write_file(options.file, text);
+  }
+  return kExitDone;
+}
+
+int run_import(const DbOptions& options) {
+  const auto rows = import_yaml(read_file(options.file), options.file);
+  ResultsStore store(options.services.results_options());
+  if (store.in_memory()) {
+    throw Error(ErrorCode::kIo, "results",
+                "the results database '" + options.services.results_options().path +
+                    "' cannot be written; choose another with --results or $HEDDLE_DB");
+  }
+  for (const Measurement& row : rows) store.record(row);
+  std::cerr << fmt::format("imported {} rows into {}\n", rows.size(), store.path());
+  return kExitDone;
+}
+
+CLI::App& add_action(CLI::App& verb, const std::shared_ptr<DbOptions>& options,
+                     const std::string& name, const std::string& help) {
+  CLI::App* action = verb.add_subcommand(name, help);
+  options->services.add_to(*action);
+  return *action;
+}
+
+void add_row_flags(CLI::App& action, const std::shared_ptr<DbOptions>& options) {
+  action.add_flag("--all", options->all, "every row, not only the winners");
+  action.add_option("--filter", options->filter, "only rows whose problem or config contains this");
+}
+
+}  // namespace
+
+void register_db(const CommandSink& sink) {
+  auto options = std::make_shared<DbOptions>();
+  auto action = std::make_shared<int (*)(const DbOptions&)>(nullptr);
+  CLI::App& verb = sink.add("db", "the database of measurements: list, show, export, import",
+                            [options, action] { return (*action)(*options); });
+  verb.require_subcommand(1);
+  CLI::App& list = add_action(verb, options, "list", "a line per winner");
+  add_row_flags(list, options);
+  list.callback([action] { *action = run_list; });
+  CLI::App& show = add_action(verb, options, "show", "everything about each winner");
+  add_row_flags(show, options);
+  show.callback([action] { *action = run_show; });
+  CLI::App& exporting = add_action(verb, options, "export", "YAML to a file or standard output");
+  add_row_flags(exporting, options);
+  exporting.add_option("file", options->file, "where to write (default: standard output)");
+  exporting.callback([action] { *action = run_export; });
+  CLI::App& importing = add_action(verb, options, "import", "add the rows of a YAML file");
+  importing.add_option("file", options->file, "what to read")->required();
+  importing.callback([action] { *action = run_import; });
+}
+
+}  // namespace heddle

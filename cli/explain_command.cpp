@@ -1,0 +1,159 @@
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/flags.hpp"
+#include "cli/gpu.hpp"
+#include "cli/selection.hpp"
+#include "cli/terminal.hpp"
+#include "generator/cost_model.hpp"
+
+namespace heddle {
+namespace {
+
+struct ExplainOptions {
+  ProblemFlags problem;
+  KernelFlags kernel;
+  TargetFlags target;
+  ServiceFlags services;
+  bool json = false;
+};
+
+struct Explanation {
+  Problem problem;
+  DeviceLimits limits;
+  Choice choice;
+  bool forced = false;
+  LaunchPlan plan;
+  Prediction prediction;
+};
+
+SelectionPlace place_of(const ExplainOptions& options) {
+  if (!options.target.given()) {
+    try {
+      const auto device = open_gpu(options.services);
+      return {device->limits(), device->device_class()};
+    } catch (const Error& error) {
+      const bool no_gpu =
+          error.code() == ErrorCode::kDriverMissing || error.code() == ErrorCode::kDeviceMissing;
+      if (!no_gpu) throw;
+    }
+  }
+  const DeviceLimits limits = options.target.resolve();
+  return {limits, class_of(limits)};
+}
+
+Explanation explain(const ExplainOptions& options) {
+  Explanation result;
+  result.problem = options.problem.resolve();
+  const SelectionPlace place = place_of(options);
+  result.limits = place.limits;
+  result.forced = options.kernel.any_given();
+  result.choice = choose_config(options.kernel, options.services, result.problem, place);
+  result.plan = plan_launch(result.problem, result.choice.config, place.limits);
+  result.prediction = predict(result.problem, result.choice.config, place.limits);
+  return result;
+}
+
+std::string why(const Explanation& result) {
+  if (result.forced) return "you asked for it (--family, --set)";
+  switch (result.choice.match) {
+    case Match::kExact:
+      return "measured fastest for this size on this kind of device";
+    case Match::kNearestSize:
+      return fmt::format(
+          "measured fastest for the nearest size known here (expected within "
+          "{:.0f} % of this size's own best)",
+          100 * (result.choice.expected_regret - 1));
+    case Match::kOtherDevice:
+      return "measured fastest on another device of this architecture";
+    case Match::kPredicted:
+      return "predicted fastest; nothing was measured";
+    case Match::kDefault:
+      return "the default: no measurement or prediction is stored for it";
+  }
+  return {};
+}
+
+std::vector<std::pair<std::string, double>> terms(const Prediction& prediction) {
+  return {
+      {"tensor", prediction.tensor_seconds}, {"exp", prediction.exponential_seconds},
+      {"issue", prediction.issue_seconds},   {"shared memory", prediction.shared_memory_seconds},
+      {"HBM", prediction.hbm_seconds},       {"launch", prediction.launch_seconds}};
+}
+
+void print(const Explanation& result) {
+  const Prediction& prediction = result.prediction;
+  std::cout << fmt::format("kernel   {}\nwhy      {}\n", full_text(result.choice.config),
+                           why(result));
+  for (int i = 0; i < result.plan.count; ++i) {
+    const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];
+    std::cout << fmt::format("launch   {}: {} blocks of {} threads, {} B shared memory\n",
+                             enum_name(launch.part), launch.grid, launch.threads,
+                             launch.shared_bytes);
+  }
+  std::cout << fmt::format(
+      "device   {}, {} SMs; {} block(s) per SM at once, {:.2f} waves\n"
+      "work     {:.3g} FLOP, {:.3g} B from HBM (at least {:.3g}), workspace {} B\n"
+      "predicted {}; bound by {}\n",
+      result.limits.architecture, result.limits.sm_count, prediction.blocks_per_sm,
+      prediction.waves, flop_count(result.problem), prediction.hbm_bytes,
+      minimal_bytes(result.problem), result.plan.workspace_bytes,
+      format_seconds(prediction.seconds), prediction.binding);
+  std::vector<std::vector<std::string>> rows{{"  if only bound by", "time"}};
+  for (const auto& [name, seconds] : terms(prediction)) {
+    rows.push_back({"  " + name, format_seconds(seconds)});
+  }
+  std::cout << format_table(rows);
+}
+
+void print_json(const Explanation& result) {
+  nlohmann::json json{{"config", canonical_text(result.choice.config)},
+                      {"match", std::string(enum_name(result.choice.match))},
+                      {"why", why(result)},
+                      {"architecture", result.limits.architecture},
+                      {"workspace_bytes", result.plan.workspace_bytes},
+                      {"num_splits", result.plan.num_splits},
+                      {"predicted_seconds", result.prediction.seconds},
+                      {"binding", std::string(result.prediction.binding)},
+                      {"waves", result.prediction.waves},
+                      {"hbm_bytes", result.prediction.hbm_bytes}};
+  for (const auto& [name, seconds] : terms(result.prediction)) json["terms"][name] = seconds;
+  for (int i = 0; i < result.plan.count; ++i) {
+    const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];
+    json["launches"].push_back({{"part", std::string(enum_name(launch.part))},
+                                {"blocks", launch.grid},
+                                {"threads", launch.threads},
+                                {"shared_bytes", launch.shared_bytes}});
+  }
+  std::cout << json.dump(2) << '\n';
+}
+
+int run_explain(const ExplainOptions& options) {
+  const Explanation result = explain(options);
+  if (options.json) {
+    print_json(result);
+  } else {
+    print(result);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void register_explain(const CommandSink& sink) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App& verb = sink.add("explain", "which kernel a problem gets, why, and what bounds it",
+                            [options] { return run_explain(*options); });
+  options->problem.add_to(verb);
+  options->kernel.add_to(verb);
+  options->target.add_to(verb);
+  options->services.add_to(verb);
+  verb.add_flag("--json", options->json, "print JSON");
+}
+
+}  // namespace heddle

@@ -1,0 +1,115 @@
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/gpu.hpp"
+#include "cli/model_flags.hpp"
+#include "cli/terminal.hpp"
+#include "cli/tune_report.hpp"
+#include "tuner/tuner.hpp"
+
+namespace heddle {
+namespace {
+
+/// Set by SIGINT; the tuner asks between candidates and keeps what is finished.
+volatile std::sig_atomic_t interrupt_requested = 0;
+extern "C" void request_interrupt(int) {
+  interrupt_requested = 1;
+}
+
+struct TuneCommand {
+  ProblemFlags problem;
+  ModelFlags model;
+  TargetFlags target;
+  ServiceFlags services;
+  std::vector<std::string> families;
+  TuneOptions options;
+  bool json = false;
+};
+
+std::vector<NamedProblem> problems_of(const TuneCommand& command) {
+  if (command.model.given()) return command.model.problems();
+  return {{"problem", command.problem.resolve()}};
+}
+
+std::string stage_label(TuneStage stage, const std::string& problem) {
+  switch (stage) {
+    case TuneStage::kCompile:
+      return problem + ": compiling";
+    case TuneStage::kCheck:
+      return problem + ": checking";
+    case TuneStage::kMeasure:
+      return problem + ": measuring";
+  }
+  return problem;
+}
+
+int run_tune(const TuneCommand& command) {
+  const auto problems = problems_of(command);
+  const auto device = open_gpu_unless_target_given(command.services, command.target);
+  const DeviceLimits limits = device ? device->limits() : command.target.resolve();
+  const DeviceClass device_class = device ? device->device_class() : class_of(limits);
+  Compiler compiler(command.services.compiler_options());
+  ResultsStore store(command.services.results_options());
+
+  TuneOptions options = command.options;
+  for (const std::string& name : command.families) {
+    KernelConfig config;
+    set_field(config, "family", name);
+    options.families.push_back(config.family);
+  }
+  ProgressLine line(detect_terminal());
+  std::string current;
+  options.progress = [&](const TuneProgress& progress) {
+    line.update(stage_label(progress.stage, current), progress.done, progress.total);
+  };
+  options.interrupted = [] { return interrupt_requested != 0; };
+  std::signal(SIGINT, request_interrupt);
+
+  const TuneTarget target{compiler, store, limits, device_class, device.get()};
+  std::vector<TuneReport> reports;
+  for (const NamedProblem& problem : problems) {
+    if (interrupt_requested) break;
+    current = problem.name;
+    reports.push_back(tune(target, problem, options));
+  }
+  line.clear();
+  std::cout << (command.json ? reports_json(reports) : reports_table(reports, device_class));
+  if (!store.in_memory()) std::cerr << "stored in " << store.path() << '\n';
+  if (interrupt_requested) return kExitInterrupted;
+  for (const TuneReport& report : reports) {
+    if (!report.winner) return kExitAnswerIsNo;
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void register_tune(const CommandSink& sink) {
+  auto command = std::make_shared<TuneCommand>();
+  CLI::App& verb = sink.add("tune",
+                            "find the fastest kernel for a problem or a model on the GPU here (or, "
+                            "with --arch and no GPU, rank compiled kernels by predicted cost)",
+                            [command] { return run_tune(*command); });
+  command->problem.add_to(verb);
+  command->model.add_to(verb);
+  command->target.add_to(verb);
+  command->services.add_to(verb);
+  verb.add_option("--families", command->families, "only these families")->delimiter(',');
+  verb.add_option("--limit", command->options.limit,
+                  "compile at most this many candidates, best predicted first (0 = all)")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--samples", command->options.samples, "samples of the final round")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--threads", command->options.compile_threads, "compiling threads (0 = cores)")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--seed", command->options.seed, "of the check's inputs (0 = drawn afresh)");
+  verb.add_flag("--json", command->json, "print JSON");
+  command->options.command = "heddle tune";
+}
+
+}  // namespace heddle

@@ -1,0 +1,132 @@
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/gpu.hpp"
+#include "cli/npy_flags.hpp"
+#include "cli/terminal.hpp"
+#include "tuner/config_kernels.hpp"
+#include "tuner/gate.hpp"
+#include "tuner/verify_suite.hpp"
+
+namespace heddle {
+namespace {
+
+struct VerifyOptions {
+  ProblemFlags problem;
+  KernelFlags kernel;
+  ServiceFlags services;
+  NpyFlags files;
+  std::string device = "gpu";
+  std::string inputs = "normal";
+  std::uint64_t seed = 0;
+  bool suite = false;
+  bool json = false;
+};
+
+int verify_suite(const VerifyOptions& options, const Device& device, Compiler& compiler) {
+  SuiteOptions suite;
+  suite.seed = options.seed;
+  ProgressLine line(detect_terminal());
+  const auto report = run_verify_suite(device, compiler, suite, [&](int done, int total) {
+    if (detect_terminal().interactive) line.update("verifying", done, total);
+  });
+  line.clear();
+  for (const SuiteFailure& failure : report.failures) {
+    std::cout << "FAILED " << failure.what << ": " << failure.why << '\n';
+  }
+  std::cout << fmt::format("{} checks, {} failed (seed {})\n", report.checks,
+                           report.failures.size(), report.seed);
+  return report.failures.empty() && report.checks > 0 ? kExitDone : kExitAnswerIsNo;
+}
+
+void print_result(const VerifyOptions& options, const Problem& problem, const KernelConfig& config,
+                  const Comparison& result) {
+  const CheckRecord& record = result.record;
+  if (options.json) {
+    const nlohmann::json json{{"passed", record.passed},
+                              {"config", canonical_text(config)},
+                              {"variant", canonical_text(problem.variant)},
+                              {"sizes", canonical_text(problem.sizes)},
+                              {"max_error", record.max_error},
+                              {"baseline_max_error", record.baseline_max_error},
+                              {"rms_error", record.rms_error},
+                              {"baseline_rms_error", record.baseline_rms_error},
+                              {"lse_error", record.lse_error},
+                              {"explanation", result.explanation}};
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cout << fmt::format(
+      "{}: {}\nO   max error {:.3e} (fp32 baseline {:.3e}), RMS {:.3e} (baseline {:.3e})\n"
+      "LSE max error {:.3e}\n",
+      record.passed ? "passed" : "FAILED", full_text(config), record.max_error,
+      record.baseline_max_error, record.rms_error, record.baseline_rms_error, record.lse_error);
+  if (!result.explanation.empty()) std::cout << result.explanation << '\n';
+}
+
+/// The problem and its tensors: the user's files, else random ones of the kind asked for.
+std::pair<Problem, HostTensors> input_of(const VerifyOptions& options) {
+  if (options.files.given()) {
+    AttentionInput input = options.files.read(options.problem);
+    return {input.problem, std::move(input.tensors)};
+  }
+  const Problem problem = options.problem.resolve();
+  const auto kind = enum_value<InputKind>(options.inputs);
+  if (!kind) {
+    throw Error(
+        ErrorCode::kInvalidArgument, "inputs",
+        fmt::format("--inputs: '{}' is not one of: {}", options.inputs, enum_choices<InputKind>()));
+  }
+  const std::uint64_t seed = options.seed ? options.seed : std::random_device{}();
+  if (!options.json) std::cout << "inputs " << options.inputs << ", seed " << seed << '\n';
+  return {problem, make_inputs(problem, *kind, seed)};
+}
+
+void require_gpu(const VerifyOptions& options) {
+  if (options.device == "gpu") return;
+  const bool host = options.device == "host";
+  throw Error(host ? ErrorCode::kUnsupported : ErrorCode::kInvalidArgument, "device",
+              host ? "--device host: running kernels on the CPU is not supported yet; use "
+                     "--device gpu"
+                   : "--device: '" + options.device + "' is not one of: gpu, host");
+}
+
+int run_verify(const VerifyOptions& options) {
+  require_gpu(options);
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
+  if (options.suite) return verify_suite(options, *device, compiler);
+  const auto [problem, tensors] = input_of(options);
+  const KernelConfig config = options.kernel.resolve(problem, device->limits());
+  const auto compiled = compile_config(compiler, problem.variant, config, device->limits());
+  const auto kernels = load_config(*device, problem.variant, config, compiled);
+  const DeviceReference expected = compute_reference(*device, compiler, problem, tensors);
+  const Comparison result = verify_config(*device, {problem, tensors, expected}, config, *kernels);
+  print_result(options, problem, config, result);
+  return result.record.passed ? kExitDone : kExitAnswerIsNo;
+}
+
+}  // namespace
+
+void register_verify(const CommandSink& sink) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App& verb = sink.add("verify", "run a kernel against the float64 reference",
+                            [options] { return run_verify(*options); });
+  options->problem.add_to(verb);
+  options->kernel.add_to(verb);
+  options->services.add_to(verb);
+  options->files.add_to(verb);
+  verb.add_option("--device", options->device, "gpu or host");
+  verb.add_option("--inputs", options->inputs, "random inputs: " + enum_choices<InputKind>());
+  verb.add_option("--seed", options->seed, "of the random inputs (0 = drawn afresh)");
+  verb.add_flag("--suite", options->suite, "the whole correctness matrix instead of one problem");
+  verb.add_flag("--json", options->json, "print JSON");
+}
+
+}  // namespace heddle

@@ -1,0 +1,155 @@
+#include "tuner/verify_suite.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "generator/candidates.hpp"
+#include "runtime/testing/cases.hpp"
+#include "tuner/config_kernels.hpp"
+#include "tuner/gate.hpp"
+
+namespace heddle {
+namespace {
+
+/// A config and its loaded kernels for one variant.
+struct Kernel {
+  KernelConfig config;
+  std::unique_ptr<LoadedConfig> loaded;
+};
+
+struct LengthPair {
+  int query;
+  int key;
+};
+
+/// Every length against itself, and against one other of the list (a different one each).
+std::vector<LengthPair> length_pairs(const std::vector<int>& lengths) {
+  std::vector<LengthPair> pairs;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    pairs.push_back({lengths[i], lengths[i]});
+    pairs.push_back({lengths[i], lengths[(i + 4) % lengths.size()]});
+  }
+  return pairs;
+}
+
+InputKind kind_of(int index) {
+  constexpr InputKind kKinds[] = {InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot,
+                                  InputKind::kRising};
+  return kKinds[index % 4];
+}
+
+class Suite {
+ public:
+  Suite(const Device& device, Compiler& compiler, const SuiteOptions& options,
+        const std::function<void(int, int)>& progress)
+      : device_(device), compiler_(compiler), options_(options), progress_(progress) {
+    report_.seed = options.seed ? options.seed : std::random_device{}();
+    random_.seed(static_cast<std::mt19937::result_type>(report_.seed));
+  }
+
+  SuiteReport run() {
+    for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+      if (options_.named_cases) run_named_cases(dtype);
+      for (const int head_dim : options_.head_dims) {
+        for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+          Variant variant;
+          variant.dtype = dtype;
+          variant.head_dim = head_dim;
+          variant.mask = mask;
+          run_variant(variant);
+        }
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  std::vector<Kernel> load_kernels(const Variant& variant) {
+    std::vector<Kernel> kernels;
+    for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2}) {
+      const auto& wanted = options_.families;
+      if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), family) == 0) continue;
+      for (const bool split : {false, true}) {
+        if (split && family != Family::kFa2) continue;
+        kernels.push_back(load_kernel(variant, family, split));
+      }
+    }
+    return kernels;
+  }
+
+  /// A config of the family, drawn at random: the suite covers the search space over time.
+  Kernel load_kernel(const Variant& variant, Family family, bool split) {
+    auto candidates = enumerate_candidates(variant, device_.limits(), family);
+    std::erase_if(candidates, [&](const KernelConfig& entry) { return entry.split_kv != split; });
+    if (candidates.empty()) {
+      throw Error(ErrorCode::kNoLegalConfig, "family",
+                  fmt::format("no legal {} config for {}", enum_name(family), full_text(variant)));
+    }
+    const auto chosen = candidates[random_() % candidates.size()];
+    const auto compiled = compile_config(compiler_, variant, chosen, device_.limits());
+    return {chosen, load_config(device_, variant, chosen, compiled)};
+  }
+
+  void run_variant(const Variant& variant) {
+    const auto kernels = load_kernels(variant);
+    int index = 0;
+    for (const LengthPair& lengths : length_pairs(options_.lengths)) {
+      for (const int group : options_.groups) {
+        Problem problem{variant, {}};
+        problem.sizes.batch = 2;
+        problem.sizes.kv_heads = 2;
+        problem.sizes.heads = 2 * group;
+        problem.sizes.seqlen_q = lengths.query;
+        problem.sizes.seqlen_kv = lengths.key;
+        const auto tensors = make_inputs(problem, kind_of(index), report_.seed + index);
+        check_all(problem, tensors, kernels, std::string(enum_name(kind_of(index))));
+        ++index;
+      }
+    }
+  }
+
+  void run_named_cases(DataType dtype) {
+    for (const CaseInput& entry : all_cases(dtype)) {
+      Problem problem = entry.problem;
+      problem.variant.alignment = std::min(problem.variant.alignment, stride_alignment(problem));
+      check_all(problem, entry.tensors, load_kernels(problem.variant), entry.name);
+    }
+  }
+
+  void check_all(const Problem& problem, const HostTensors& tensors,
+                 const std::vector<Kernel>& kernels, const std::string& label) {
+    const DeviceReference expected = compute_reference(device_, compiler_, problem, tensors);
+    for (const Kernel& kernel : kernels) {
+      Problem asked = problem;
+      if (kernel.config.split_kv) asked.sizes.num_splits = options_.splits;
+      const Comparison result =
+          verify_config(device_, {asked, tensors, expected}, kernel.config, *kernel.loaded);
+      ++report_.checks;
+      if (!result.record.passed) {
+        report_.failures.push_back(
+            {fmt::format("{} [{}; {}] {}", label, canonical_text(asked.variant),
+                         canonical_text(asked.sizes), canonical_text(kernel.config)),
+             result.explanation});
+      }
+    }
+    if (progress_) progress_(report_.checks, 0);
+  }
+
+  const Device& device_;
+  Compiler& compiler_;
+  const SuiteOptions& options_;
+  const std::function<void(int, int)>& progress_;
+  std::mt19937 random_;
+  SuiteReport report_;
+};
+
+}  // namespace
+
+SuiteReport run_verify_suite(const Device& device, Compiler& compiler, const SuiteOptions& options,
+                             const std::function<void(int, int)>& progress) {
+  return Suite(device, compiler, options, progress).run();
+}
+
+}  // namespace heddle
