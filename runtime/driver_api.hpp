@@ -56,14 +56,13 @@ enum class DeviceAttribute : int {
 
 /// CUfunction_attribute.
 enum class FunctionAttribute : int {
-  kStaticSharedBytes = 1,
   kLocalBytes = 3,
   kRegisters = 4,
   kMaxDynamicSharedBytes = 8,
 };
 
 /// CUpointer_attribute.
-enum class PointerAttribute : int { kContext = 1, kDeviceOrdinal = 9 };
+enum class PointerAttribute : int { kDeviceOrdinal = 9 };
 
 /// CUstreamCaptureStatus.
 enum class CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
@@ -115,7 +114,6 @@ constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
   X(cuEventCreate, cuEventCreate, DriverResult(DriverEvent*, unsigned))                            \
   X(cuEventDestroy, cuEventDestroy_v2, DriverResult(DriverEvent))                                  \
   X(cuEventRecord, cuEventRecord, DriverResult(DriverEvent, DriverStream))                         \
-  X(cuEventSynchronize, cuEventSynchronize, DriverResult(DriverEvent))                             \
   X(cuEventElapsedTime, cuEventElapsedTime, DriverResult(float*, DriverEvent, DriverEvent))
 
 struct Driver::Api {

@@ -152,6 +152,16 @@ DriverContext LoadedConfig::context() const {
   return state_->context;
 }
 
+bool LoadedConfig::is_loaded() const noexcept {
+  for (const LoadedKernel& kernel : state_->kernels) {
+    int registers = 0;
+    const DriverResult result = state_->driver->api().cuFuncGetAttribute(
+        &registers, FunctionAttribute::kRegisters, kernel.function);
+    if (result != kDriverSuccess) return false;
+  }
+  return true;
+}
+
 LoadedConfig::Resources LoadedConfig::resources(KernelPart part) const {
   const LoadedKernel* kernel = state_->find(part);
   return kernel == nullptr ? Resources{} : kernel->resources;

@@ -40,6 +40,9 @@ class LoadedConfig {
               DriverStream stream) const;
 
   DriverContext context() const;
+  /// Whether the driver still knows the kernels: not after their context was reset. For the way out
+  /// of a refused launch.
+  bool is_loaded() const noexcept;
 
   /// As the driver reports them after loading; 0 for a part that is not loaded.
   struct Resources {

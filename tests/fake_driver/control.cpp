@@ -33,7 +33,7 @@ void fake_cuda_reset() {
   fake.devices = {FakeDevice{}};
   for (const auto& context : fake.contexts) context->alive = false;
   for (const auto& stream : fake.streams) stream->alive = stream->capturing = false;
-  for (const auto& module : fake.modules) module->alive = false;
+  for (const auto& module : fake.modules) module->unload();
   fake.primary_contexts.clear();
   for (const auto& [address, allocation] : fake.allocations) {
     std::free(reinterpret_cast<void*>(address));
@@ -127,7 +127,18 @@ DriverContext fake_cuda_create_context(int device) {
   return state().contexts.back().get();
 }
 
+void fake_cuda_reset_context(DriverContext context) {
+  const std::lock_guard lock(state().mutex);
+  for (const auto& module : state().modules) {
+    if (module->context == context) module->unload();
+  }
+  for (const auto& stream : state().streams) {
+    if (stream->context == context) stream->alive = false;
+  }
+}
+
 void fake_cuda_destroy_context(DriverContext context) {
+  fake_cuda_reset_context(context);
   static_cast<Context*>(context)->alive = false;
 }
 

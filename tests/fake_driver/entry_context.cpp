@@ -167,11 +167,6 @@ DriverResult cuEventRecord(DriverEvent event, DriverStream stream) {
   return kDriverSuccess;
 }
 
-DriverResult cuEventSynchronize(DriverEvent event) {
-  const DriverResult result = enter(Entry::cuEventSynchronize);
-  return result != kDriverSuccess ? result : context_result(static_cast<Event*>(event)->context);
-}
-
 DriverResult cuEventElapsedTime(float* milliseconds, DriverEvent start, DriverEvent end) {
   const DriverResult result = enter(Entry::cuEventElapsedTime);
   if (result != kDriverSuccess) return result;

@@ -99,10 +99,7 @@ DriverResult cuPointerGetAttribute(void* value, PointerAttribute attribute, Devi
   const std::lock_guard lock(state().mutex);
   const Allocation* allocation = find_allocation(state(), address, 0);
   if (allocation == nullptr) return kDriverInvalidValue;
-  if (attribute == PointerAttribute::kContext) {
-    *static_cast<DriverContext*>(value) = allocation->context;
-  } else {
-    *static_cast<int*>(value) = allocation->context->device;
-  }
+  if (attribute != PointerAttribute::kDeviceOrdinal) return kDriverInvalidValue;
+  *static_cast<int*>(value) = allocation->context->device;
   return kDriverSuccess;
 }

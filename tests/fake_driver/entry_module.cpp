@@ -25,6 +25,7 @@ DriverResult check_launch(const Function* function, const FakeLaunch& launch) {
   const Context* current = current_context();
   const DriverResult health = context_result(current);
   if (health != kDriverSuccess) return health;
+  if (!function->alive) return kDriverInvalidHandle;
   if (function->context != current) return kDriverInvalidContext;
   const Stream* stream = explicit_stream(launch.stream);
   if (stream != nullptr && (!stream->alive || stream->context != current)) {
@@ -69,7 +70,7 @@ DriverResult cuModuleUnload(DriverModule module) {
   if (result != kDriverSuccess) return result;
   Module* object = static_cast<Module*>(module);
   if (object == nullptr || object->context != current) return kDriverInvalidContext;
-  return object->alive.exchange(false) ? kDriverSuccess : kDriverInvalidHandle;
+  return object->unload() ? kDriverSuccess : kDriverInvalidHandle;
 }
 
 DriverResult cuModuleGetFunction(DriverFunction* function, DriverModule module, const char* name) {
@@ -88,6 +89,7 @@ DriverResult cuFuncGetAttribute(int* value, FunctionAttribute attribute, DriverF
   Context* current = nullptr;
   const DriverResult result = enter(Entry::cuFuncGetAttribute, current);
   if (result != kDriverSuccess) return result;
+  if (!static_cast<Function*>(function)->alive) return kDriverInvalidHandle;
   constexpr int kSomeRegisters = 32;
   *value = attribute == FunctionAttribute::kRegisters ? kSomeRegisters : 0;
   if (attribute == FunctionAttribute::kMaxDynamicSharedBytes) {
@@ -101,7 +103,8 @@ DriverResult cuFuncSetAttribute(DriverFunction function, FunctionAttribute attri
   const DriverResult result = enter(Entry::cuFuncSetAttribute, current);
   if (result != kDriverSuccess) return result;
   Function* object = static_cast<Function*>(function);
-  if (object == nullptr || object->context != current) return kDriverInvalidHandle;
+  if (object == nullptr || !object->alive || object->context != current)
+    return kDriverInvalidHandle;
   if (attribute != FunctionAttribute::kMaxDynamicSharedBytes) return kDriverInvalidValue;
   if (value < 0 || value > shared_bytes_limit(current->device)) return kDriverInvalidValue;
   object->shared_limit = value;

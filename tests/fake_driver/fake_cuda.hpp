@@ -66,7 +66,7 @@ using FakeKernelHook = void(const FakeLaunch* launch, void* user);
   X(call_count, long long(const char* name))                                                    \
   X(total_calls, long long())                                                                   \
   X(launch_count, long long())                                                                  \
-  /* The launch of that number since reset; only the last 1023 are kept. */                     \
+  /* The launch of that number since reset; only the last 127 are kept. */                      \
   X(launch, bool(long long index, FakeLaunch* launch))                                          \
   X(last_launch, bool(FakeLaunch * launch))                                                     \
   X(on_launch, void(FakeKernelHook * hook, void* user))                                         \
@@ -74,6 +74,8 @@ using FakeKernelHook = void(const FakeLaunch* launch, void* user);
   X(set_launch_seconds, void(double seconds))                                                   \
   X(create_context, DriverContext(int device))                                                  \
   X(destroy_context, void(DriverContext context))                                               \
+  /* As cuDevicePrimaryCtxReset: the handle stays good, modules and streams in it do not. */    \
+  X(reset_context, void(DriverContext context))                                                 \
   X(create_stream, DriverStream(DriverContext context))                                         \
   X(set_capturing, void(DriverStream stream, bool capturing))                                   \
   X(live_modules, int())                                                                        \

@@ -62,6 +62,11 @@ DriverResult refuse_while_capturing() {
   return state().capturing_streams > 0 ? kDriverStreamCaptureUnsupported : kDriverSuccess;
 }
 
+bool Module::unload() {
+  for (const auto& function : functions) function->alive = false;
+  return alive.exchange(false);
+}
+
 ContextStack& context_stack() {
   thread_local ContextStack stack{};
   return stack;

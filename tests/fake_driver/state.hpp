@@ -43,12 +43,16 @@ struct Function {
   Context* context = nullptr;
   unsigned parameter_bytes = 0;
   std::atomic<int> shared_limit{48 * 1024};
+  std::atomic<bool> alive{true};
 };
 
 struct Module {
   Context* context = nullptr;
   std::atomic<bool> alive{true};
   std::vector<std::unique_ptr<Function>> functions;
+
+  /// False if it was unloaded before.
+  bool unload();
 };
 
 struct Event {
@@ -89,7 +93,7 @@ struct State {
   std::vector<std::unique_ptr<Event>> events;
 
   std::mutex launch_mutex;
-  static constexpr int kLaunchSlots = 1024;
+  static constexpr int kLaunchSlots = 128;
   std::vector<FakeLaunch> launches = std::vector<FakeLaunch>(kLaunchSlots);
   long long launch_count = 0;
   double launch_seconds = 10e-6;

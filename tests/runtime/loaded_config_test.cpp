@@ -218,6 +218,21 @@ TEST_CASE("Contexts of one device are loaded and launched apart") {
   }
 }
 
+TEST_CASE("Kernels know when their context was reset under them") {
+  const Fixture test;
+  const LoadedConfig config = test.load();
+  test.device.make_current();
+  CHECK(config.is_loaded());
+  test.fake.reset_context(test.device.context());
+  CHECK_FALSE(config.is_loaded());
+  require_error(ErrorCode::kDriverError, {"CUDA_ERROR_INVALID_HANDLE", "heddle_attention"},
+                [&] { config.launch(test.plan, test.parameters, nullptr); });
+  // What is loaded anew works in the same context.
+  const LoadedConfig again = test.load();
+  again.launch(test.plan, test.parameters, nullptr);
+  CHECK(test.fake.launch_count() == 2);
+}
+
 TEST_CASE("A part that is not loaded is a fault of ours") {
   Fixture test;
   test.images.pop_back();
