@@ -23,7 +23,8 @@ constexpr double kL2BytesPerClock = 40;
 
 /// Share of the datasheet's bandwidth that a plain copy reaches (H200: 4.4 of 4.8 TB/s).
 constexpr double kHbmEfficiency = 0.92;
-constexpr double kHbmLatencySeconds = 700e-9;
+/// Between a load from HBM (0.7 us under load) and one from L2 (0.3 us).
+constexpr double kLoadLatencySeconds = 600e-9;
 /// Launch of a kernel behind another, and of the first with its ramp up and down.
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kFirstLaunchSeconds = 2.5e-6;
@@ -63,30 +64,33 @@ double cycles_per_block(const PartWork& work, double resident, const DeviceLimit
   return work.mean_steps * cycles_per_step(work, resident, limits) + kPrologueCycles / resident;
 }
 
-/// Cycles until the last SM is done. Equal blocks come in waves, of which the last holds what is
-/// left. Unequal ones (causal) even out, but end with a tail: as long as the longest block if that
-/// may start last, hardly visible if it starts first.
-double busy_cycles(const PartWork& work, int resident, const DeviceLimits& limits) {
+/// Cycles until the last SM is done, blocks being equal: they come in waves, of which the last
+/// holds what is left.
+double cycles_of_waves(const PartWork& work, int resident, const DeviceLimits& limits) {
   const double slots = static_cast<double>(resident) * limits.sm_count;
-  if (work.longest_steps <= 1.05 * work.mean_steps) {
-    const double waves = std::floor(work.blocks / slots);
-    const double left = std::ceil((work.blocks - waves * slots) / limits.sm_count);
-    const double last = left > 0 ? left * cycles_per_block(work, left, limits) : 0;
-    return waves * resident * cycles_per_block(work, resident, limits) + last;
-  }
-  const double at_once =
-      std::clamp(std::ceil(work.blocks / limits.sm_count), 1.0, static_cast<double>(resident));
-  const double mean = work.blocks / limits.sm_count * cycles_per_block(work, at_once, limits);
-  const double longest = work.longest_steps * cycles_per_step(work, 1, limits) + kPrologueCycles;
-  return std::max(mean, longest) + (work.longest_first ? 0.1 : 0.5) * longest;
+  const double waves = std::floor(work.blocks / slots);
+  const double left = std::ceil((work.blocks - waves * slots) / limits.sm_count);
+  const double last = left > 0 ? left * cycles_per_block(work, left, limits) : 0;
+  return waves * resident * cycles_per_block(work, resident, limits) + last;
 }
 
-/// Bandwidth is the datasheet's, or what the loads in flight can sustain against the latency.
+/// Unequal blocks (causal) even out, but end with a tail: as long as half of the longest block on
+/// average if that may start last, hardly visible if it starts first.
+double busy_cycles(const PartWork& work, int resident, const DeviceLimits& limits) {
+  const double even = cycles_of_waves(work, resident, limits);
+  if (!work.uneven) return even;
+  const double longest = work.longest_steps * cycles_per_step(work, 1, limits) + kPrologueCycles;
+  return std::max(even, longest) + (work.longest_first ? 0.1 : 0.5) * longest;
+}
+
+/// The bytes at the datasheet's rate, or the chain of loads of one block after the other in a slot,
+/// of which only so many bytes are under way at a time, each batch for one latency.
 double hbm_seconds(const PartWork& work, int resident, const DeviceLimits& limits) {
-  const double blocks = std::min(work.blocks, static_cast<double>(resident) * limits.sm_count);
-  const double sustained = blocks * work.bytes_in_flight / kHbmLatencySeconds;
-  const double peak = kHbmEfficiency * limits.hbm_bytes_per_second;
-  return work.hbm_bytes == 0 ? 0 : work.hbm_bytes / std::min(peak, sustained);
+  if (work.hbm_bytes == 0) return 0;
+  const double slots = static_cast<double>(resident) * limits.sm_count;
+  const double batches = work.mean_steps * work.step.l2_bytes / work.bytes_in_flight;
+  const double chain = std::max(1.0, work.blocks / slots) * batches * kLoadLatencySeconds;
+  return std::max(work.hbm_bytes / (kHbmEfficiency * limits.hbm_bytes_per_second), chain);
 }
 
 void add_part(Prediction& total, const PartWork& work, const DeviceLimits& limits) {

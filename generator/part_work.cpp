@@ -145,8 +145,8 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
   constexpr double kStepRows = 32;
   const double key_warps = config.warps % 4 == 0 ? 4 : 2;
   const double teams = c.warps / key_warps;
-  work.mean_steps = c.head_steps;
-  work.longest_steps = c.head_steps;
+  work.mean_steps = work.longest_steps = c.head_steps;
+  work.uneven = false;  // every block does a whole head
   work.bytes_in_flight = prefetched_bytes(config, c);
   work.step = attention_step(problem, config, c);
   const double reads =
@@ -194,12 +194,19 @@ void count_product(PartWork& work, const Problem& problem, const KernelConfig& c
 }
 
 /// A kernel that only streams rows: its time is its bytes'.
-void count_streaming(PartWork& work, double exponentials) {
+void count_streaming(PartWork& work, const Cut& c, double block_rows, double exponentials) {
   constexpr double kInFlight = 16 * 1024;
+  const double share = std::min(block_rows, c.query_rows) / c.query_rows;  // of a full block
   work.mean_steps = work.longest_steps = 1;
+  work.uneven = false;
   work.bytes_in_flight = kInFlight;
-  work.step.exponentials = exponentials / std::max(work.blocks, 1.0);
+  work.step.l2_bytes = work.hbm_bytes * share;
+  work.step.exponentials = exponentials * share;
   work.step.warp_instructions = work.step.exponentials / 32 * 8;
+}
+
+bool is_streaming(KernelPart part) {
+  return part == KernelPart::kUnfusedSoftmax || part == KernelPart::kFa2Combine;
 }
 
 }  // namespace
@@ -223,9 +230,11 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
   work.blocks = launch.grid;
   work.warps = launch.threads / 32;
   work.shared_bytes = launch.shared_bytes;
+  work.uneven = problem.variant.mask == MaskKind::kCausal;
   work.longest_first = config.longest_first && config.family == Family::kFa2;
-  const bool tiled = launch.threads == config.warps * 32 && launch.shared_bytes > 0;
-  work.registers = tiled ? estimate_registers(problem.variant, config) : 40;
+  constexpr int kStreamingRegisters = 40;
+  work.registers =
+      is_streaming(launch.part) ? kStreamingRegisters : estimate_registers(problem.variant, config);
   const double slots = static_cast<double>(resident_blocks(work, limits)) * limits.sm_count;
   const double key_value = key_value_hbm_bytes(c, work.blocks, slots, limits);
   switch (launch.part) {
@@ -234,9 +243,9 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes += key_value;
       break;
     case KernelPart::kFa2Combine:
-      count_streaming(work, c.query_rows * plan.num_splits);
       work.hbm_bytes =
           plan.num_splits * c.query_rows * (4 * c.columns + 4) + query_output_bytes(c) / 2;
+      count_streaming(work, c, combine_rows_per_block(), c.query_rows * plan.num_splits);
       break;
     case KernelPart::kFa1Attention:
       count_fa1(work, problem, config, c);
@@ -247,8 +256,8 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes = score_traffic(c, 4, limits) + (query_output_bytes(c) + key_value) / 2;
       break;
     case KernelPart::kUnfusedSoftmax:
-      count_streaming(work, score_count(c));
       work.hbm_bytes = score_traffic(c, 6, limits);
+      count_streaming(work, c, unfused_softmax_rows_per_block(), score_count(c));
       break;
     case KernelPart::kUnfusedOutput:
       count_product(work, problem, config, c);

@@ -23,6 +23,7 @@ struct PartWork {
   int registers = 0;      ///< per thread
   double mean_steps = 0;  ///< per block
   double longest_steps = 0;
+  bool uneven = false;  ///< blocks differ in steps
   bool longest_first = true;
   StepWork step;
   double bytes_in_flight = 0;  ///< per block, asked for ahead of use
