@@ -200,22 +200,21 @@ inline void compute(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
                   tensor_row<Element>(parameters.query, item.batch, item.head, first_query),
                   parameters.query.row_stride, sequence.query_length - first_query);
   copy_async_commit();
-  loader.start(range);
-  if constexpr (Config::kQueryInRegisters) {
-    copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
-    sync_block();
-    load_query(warp_tile, shared.query);
-  }
 
   const Mask<Config> mask{sequence, item};
   bool sanitize = false;
 #pragma unroll 1
   while (true) {
-    attend(warp_tile, shared, loader, range, mask, parameters, sanitize);
-    if (sanitize || range.first_masked >= range.end) break;
-    if (!sync_block_any(!warp_tile.output.is_finite())) break;
-    sanitize = true;
     loader.start(range);
+    if constexpr (Config::kQueryInRegisters) {
+      copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
+      sync_block();
+      load_query(warp_tile, shared.query);
+    }
+    attend(warp_tile, shared, loader, range, mask, parameters, sanitize);
+    if (sanitize || range.first_masked >= range.end) return;
+    sanitize = sync_block_any(!warp_tile.output.is_finite());
+    if (!sanitize) return;
   }
 }
 

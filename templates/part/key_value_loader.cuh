@@ -48,7 +48,7 @@ class KeyValueLoader {
       request_key(0);
       copy_async_commit();
     } else {
-#pragma unroll
+#pragma unroll 1
       for (int ahead = 0; ahead < kStages - 1; ++ahead) request_block(ahead);
       read_stage_ = 0;
       write_stage_ = kStages - 1;

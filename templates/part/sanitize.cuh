@@ -15,22 +15,21 @@ template <class Config, class Tile, int kRowTiles, int kOutputTiles>
 inline void add_visible_nonfinite(Accumulator<kRowTiles, kOutputTiles>& output, const Tile& values,
                                   const Mask<Config>& mask, int first_query, int first_key) {
   using Element = typename Config::Element;
-  const int lane_column = 2 * (lane() % 4);
 #pragma unroll 1
   for (int key = 0; key < Tile::kRows; ++key) {
+    bool visible[2 * kRowTiles];
 #pragma unroll
-    for (int i = 0; i < 4 * kOutputTiles; ++i) {
-      const int column_tile = i / 4;
-      const int element = i % 2;
-      const int half = i / 2 % 2;
-      const Element value = *values.at(key, 8 * column_tile + lane_column + element);
+    for (int row = 0; row < 2 * kRowTiles; ++row) {
+      visible[row] = mask.visible(first_query + fragment_row(row), first_key + key);
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * kOutputTiles; ++i) {
+      const Element value = *values.at(key, 8 * (i / 2) + i % 2 + 2 * (lane() % 4));
       if (is_finite(value)) continue;
 #pragma unroll
-      for (int r = 0; r < kRowTiles; ++r) {
-        const int query = first_query + 16 * r + 8 * half + lane() / 4;
-        if (mask.visible(query, first_key + key)) {
-          output.value[r][column_tile][2 * half + element] += to_float(value);
-        }
+      for (int row = 0; row < 2 * kRowTiles; ++row) {
+        float& entry = output.value[row / 2][i / 2][2 * (row % 2) + i % 2];
+        if (visible[row]) entry += to_float(value);
       }
     }
   }
@@ -40,6 +39,7 @@ inline void add_visible_nonfinite(Accumulator<kRowTiles, kOutputTiles>& output, 
 template <class Config, class Tile>
 inline void clear_nonfinite(Tile& values) {
   using Element = typename Config::Element;
+#pragma unroll 1
   for (int i = thread_index(); i < Tile::kRows * Tile::kColumns; i += Config::kThreads) {
     Element* entry = values.at(i / Tile::kColumns, i % Tile::kColumns);
     if (!is_finite(*entry)) *entry = Element{};
