@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/cost_model.hpp"
+#include "templates/layout.cuh"
 
 namespace heddle {
 namespace {
@@ -142,21 +143,20 @@ void count_fa2(PartWork& work, const Problem& problem, const KernelConfig& confi
 /// Key warps read only their own keys of K and V, but all rows of Q; and partial outputs cross
 /// shared memory at every step, which is what version 2 did away with.
 void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c) {
-  constexpr double kStepRows = 32;
-  const double key_warps = config.warps % 4 == 0 ? 4 : 2;
+  const double key_warps = fa1_key_warps(config.warps);
   const double teams = c.warps / key_warps;
   work.mean_steps = work.longest_steps = c.head_steps;
   work.uneven = false;  // every block does a whole head
   work.bytes_in_flight = prefetched_bytes(config, c);
   work.step = attention_step(problem, config, c);
   const double reads =
-      c.rows / kStepRows * 2 * tile_bytes(c, c.keys) + key_warps * tile_bytes(c, c.rows);
+      c.rows / kFa1StepRows * 2 * tile_bytes(c, c.keys) + key_warps * tile_bytes(c, c.rows);
   const double exchanged = (key_warps - 1) * c.rows * c.depth * 4;
   work.step.shared_bytes += reads + 2 * exchanged;
   work.step.warp_instructions += reads / kLdmatrixBytes + 2 * exchanged / kLdmatrixBytes +
                                  (key_warps + 1) * c.rows * c.depth / 32;
   const double rounds = c.depth / 8 / key_warps;
-  work.step.stall_cycles += c.rows / kStepRows / teams * (2 * rounds + 2) * kBarrierCycles;
+  work.step.stall_cycles += c.rows / kFa1StepRows / teams * (2 * rounds + 2) * kBarrierCycles;
   work.hbm_bytes = query_output_bytes(c);
 }
 

@@ -5,6 +5,7 @@
 
 #include "generator/cost_model.hpp"
 #include "generator/kernel_part.hpp"
+#include "templates/layout.cuh"
 
 namespace heddle {
 namespace {
@@ -37,12 +38,11 @@ int fa2_registers(const Variant& variant, const KernelConfig& config) {
 /// Warps in fours (or a pair) split the keys and take 32 rows at a time; each holds its share of
 /// the output, and a partial product as wide as eight columns for each warp of its four.
 int fa1_registers(const Variant& variant, const KernelConfig& config) {
-  constexpr int kStepRows = 32;
-  const int key_warps = config.warps % 4 == 0 ? 4 : 2;
+  const int key_warps = std::max(fa1_key_warps(config.warps), 1);
   const int output =
       accumulator(config.tile_m, padded_head_dim(variant.head_dim)) / std::max(config.warps, 1);
-  const int scores = accumulator(kStepRows, config.tile_n / key_warps);
-  return with_overhead(output + scores + accumulator(kStepRows, 8 * key_warps));
+  const int scores = accumulator(kFa1StepRows, config.tile_n / key_warps);
+  return with_overhead(output + scores + accumulator(kFa1StepRows, 8 * key_warps));
 }
 
 /// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
