@@ -35,7 +35,8 @@ int fa1_exchange_bytes(const KernelConfig& config) {
   const int key_warps = fa1_key_warps(config.warps);
   const int teams = config.warps / key_warps;
   const int rows = 2 * key_warps * kFa1StepRows * kFloatBytes;
-  const int partials = key_warps * key_warps * (kFa1StepRows / 16) * kWarpThreads * 16;
+  const int partials =
+      kFa1Exchanges * key_warps * key_warps * (kFa1StepRows / 16) * kWarpThreads * 16;
   return 2 * config.tile_m * kFloatBytes + teams * (rows + partials);
 }
 
@@ -63,7 +64,7 @@ int shared_bytes(const Variant& variant, const KernelConfig& config, KernelPart 
       return head_tile_bytes(variant, config.tile_m) +
              config.stages * head_tile_bytes(variant, config.tile_n);
     case KernelPart::kUnfusedSoftmax:
-      return unfused_softmax_rows_per_block() * kFloatBytes;
+      return kSoftmaxThreads / kWarpThreads * kFloatBytes;
     case KernelPart::kUnfusedOutput:
       return unfused_output_bytes(variant, config);
     case KernelPart::kFa2Combine:
@@ -109,10 +110,10 @@ PartFootprint part_footprint(const Variant& variant, const KernelConfig& config,
   return {threads(config, part), shared_bytes(variant, config, part)};
 }
 
-// One warp per row.
 int unfused_softmax_rows_per_block() {
-  return kSoftmaxThreads / kWarpThreads;
+  return kSoftmaxThreads / kWarpThreads * kSoftmaxRowsPerWarp;
 }
+// One warp per row.
 int combine_rows_per_block() {
   return kCombineThreads / kWarpThreads;
 }

@@ -12,11 +12,12 @@ inline int thread_index() {
 inline int block_index() {
   return static_cast<int>(blockIdx.x);
 }
+// Unsigned arithmetic: a division by a power of two is then one shift, and addresses fold.
 inline int lane() {
-  return thread_index() % kWarpSize;
+  return static_cast<int>(threadIdx.x % 32u);
 }
 inline int warp() {
-  return thread_index() / kWarpSize;
+  return static_cast<int>(threadIdx.x / 32u);
 }
 
 inline void sync_block() {

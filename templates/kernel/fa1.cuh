@@ -195,7 +195,7 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
       owned[i / 4][i % 4] =
           output.value[Split::kRowTiles * step + i / 4][round][i % 4] * rows.factor[i / 2];
     }
-    exchange_partial<Config>(exchange, partial, owned);
+    exchange_partial<Config>(exchange, partial, round, owned);
 #pragma unroll
     for (int i = 0; i < 4 * Split::kRowTiles; ++i) {
       output.value[Split::kRowTiles * step + i / 4][round][i % 4] = owned[i / 4][i % 4];
@@ -203,8 +203,8 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
     if (round == 0) {
       update_statistics(exchange, shared.reference + first_row, shared.sum + first_row);
     }
-    Split::sync();  // the exchange has been read
   }
+  if (Split::kRounds == 1) Split::sync();  // maxima and sums have been read
 }
 
 /// Adds the non-finite values of a key block, straight from global memory, to the outputs of the

@@ -3,21 +3,23 @@
 // written over the front of its own row of scores, and the row's log-sum-exp beside. Only the keys
 // that a row may see are read and written.
 //
-// A block owns as many rows as it has warps. Short rows take a warp each, longer ones the whole
-// block one after the other; both keep the row in registers, so that HBM sees 4 bytes read and 2
-// written per score. A row that no block can hold is read twice.
+// A block owns kSoftmaxRowsPerWarp rows for each of its warps. HBM is busy only if many bytes are
+// on their way, so a thread always asks for kGroupsHeld accesses at once: of four short rows of its
+// warp, or of a longer row that the warp or a team of four warps holds. Each score is then read
+// once and each probability written once. Still longer rows are read twice, by the whole block.
 
 #include "instruction/math.cuh"
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
+#include "layout.cuh"
 #include "parameters.cuh"
 #include "part/sequence_info.cuh"
 
 namespace heddle::unfused {
 
-constexpr int kGroup = 4;       ///< scores in one access
-constexpr int kGroupsHeld = 8;  ///< accesses of one thread that registers hold
+constexpr int kGroup = 4;        ///< scores in one access
+constexpr int kGroupsHeld = 16;  ///< accesses whose results a thread keeps in registers
 
 /// One row, and how its scores become logits in log2 units.
 struct SoftmaxRow {
@@ -80,16 +82,27 @@ struct Statistics {
   }
 };
 
-/// The threads that share a row: a warp, or the block.
+template <class Config>
+inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
+                              const Statistics& statistics, int thread) {
+  if (thread == 0 && parameters.log_sum_exp != nullptr) {
+    parameters.log_sum_exp[flat] = statistics.log_sum_exp();
+  }
+}
+
+/// Threads that share rows: a warp, or several of them.
 template <int kThreads>
 struct RowTeam {
+  static constexpr int kWarps = kThreads / kWarpSize;
+
+  static int index() { return thread_index() / kThreads; }
   static int thread() { return thread_index() % kThreads; }
 
   static void sync() {
     if constexpr (kThreads == kWarpSize) {
       sync_warp();
     } else {
-      sync_block();
+      sync_team(1 + index(), kThreads);
     }
   }
 
@@ -100,11 +113,10 @@ struct RowTeam {
       value = combine(value, shuffle_xor(value, mask));
     }
     if constexpr (kThreads > kWarpSize) {
-      constexpr int kWarps = kThreads / kWarpSize;
-      float* parts = reinterpret_cast<float*>(shared_memory());
-      sync_block();  // the parts of the reduction before have been read
-      if (lane() == 0) parts[warp()] = value;
-      sync_block();
+      float* parts = reinterpret_cast<float*>(shared_memory()) + index() * kWarps;
+      sync();  // the parts of the reduction before have been read
+      if (lane() == 0) parts[warp() % kWarps] = value;
+      sync();
       value = parts[0];
 #pragma unroll
       for (int i = 1; i < kWarps; ++i) value = combine(value, parts[i]);
@@ -120,47 +132,87 @@ struct RowTeam {
   }
 };
 
-/// Softmax of a row of at most kThreads * kGroup * kGroupsHeld keys, which stays in registers.
-template <class Config, int kThreads>
-inline Statistics softmax_held(const AttentionParameters& parameters, const SoftmaxRow& row) {
+/// A thread's share of one row in registers: groups thread, thread + kThreads, ... of it.
+template <class Config, int kThreads, int kGroups>
+struct HeldRow {
   using Team = RowTeam<kThreads>;
-  const int first_key = Team::thread() * kGroup;
-  float logits[kGroupsHeld][kGroup];
-  Statistics statistics;
+
+  SoftmaxRow row;
+  float logits[kGroups][kGroup];
+
+  static int key(int group) { return (Team::thread() + group * kThreads) * kGroup; }
+
+  void load(const AttentionParameters& parameters) {
 #pragma unroll
-  for (int g = 0; g < kGroupsHeld; ++g) {
-    const int key = first_key + g * kThreads * kGroup;
-    if (key < row.keys) load_logits<Config>(logits[g], parameters, row, key);
-  }
+    for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-  for (int g = 0; g < kGroupsHeld; ++g) {
-    if (first_key + g * kThreads * kGroup >= row.keys) continue;
-#pragma unroll
-    for (int i = 0; i < kGroup; ++i) {
-      statistics.maximum = maximum(statistics.maximum, logits[g][i]);
+      for (float& logit : logits[g]) logit = -infinity();
+      if (key(g) < row.keys) load_logits<Config>(logits[g], parameters, row, key(g));
     }
   }
-  statistics.maximum = Team::largest(statistics.maximum);
+
+  Statistics exponentiate() {
+    Statistics statistics;
 #pragma unroll
-  for (int g = 0; g < kGroupsHeld; ++g) {
-    if (first_key + g * kThreads * kGroup >= row.keys) continue;
+    for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-    for (int i = 0; i < kGroup; ++i) {
-      logits[g][i] = fast_exp2(logits[g][i] - statistics.reference());
-      statistics.sum += logits[g][i];
+      for (float logit : logits[g]) statistics.maximum = maximum(statistics.maximum, logit);
+    }
+    statistics.maximum = Team::largest(statistics.maximum);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      if (key(g) >= row.keys) continue;
+#pragma unroll
+      for (float& logit : logits[g]) {
+        logit = fast_exp2(logit - statistics.reference());
+        statistics.sum += logit;
+      }
+    }
+    statistics.sum = Team::total(statistics.sum);
+    return statistics;
+  }
+
+  void store(float inverse_sum) {
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      if (key(g) >= row.keys) continue;
+#pragma unroll
+      for (float& logit : logits[g]) logit *= inverse_sum;
+      store_probabilities<typename Config::Element>(row, key(g), logits[g]);
     }
   }
-  statistics.sum = Team::total(statistics.sum);
-  const float inverse_sum = statistics.inverse_sum();
+};
+
+/// Rows [first, first + kRowCount) of a team, all loaded before the first is used. Of its own row a
+/// thread overwrites what the team has read: the reductions stand between.
+template <class Config, int kThreads, int kRowCount>
+inline void softmax_held(const AttentionParameters& parameters, long long first, long long rows) {
+  using Held = HeldRow<Config, kThreads, kGroupsHeld / kRowCount>;
+  Held held[kRowCount];
 #pragma unroll
-  for (int g = 0; g < kGroupsHeld; ++g) {
-    const int key = first_key + g * kThreads * kGroup;
-    if (key >= row.keys) continue;
-#pragma unroll
-    for (int i = 0; i < kGroup; ++i) logits[g][i] *= inverse_sum;
-    store_probabilities<typename Config::Element>(row, key, logits[g]);
+  for (int i = 0; i < kRowCount; ++i) {
+    held[i].row = find_row<Config>(parameters, first + i < rows ? first + i : rows - 1);
+    held[i].load(parameters);
   }
-  return statistics;
+#pragma unroll
+  for (int i = 0; i < kRowCount; ++i) {
+    if (first + i >= rows) return;
+    const Statistics statistics = held[i].exponentiate();
+    held[i].store(statistics.inverse_sum());
+    store_log_sum_exp<Config>(parameters, first + i, statistics, Held::Team::thread());
+  }
+}
+
+/// The block's rows, dealt to teams of kThreads that take kRowCount at a time.
+template <class Config, int kThreads, int kRowCount>
+inline void softmax_by_teams(const AttentionParameters& parameters, long long rows) {
+  constexpr int kTeams = Config::kThreads / kThreads;
+  constexpr int kBlockRows = Config::kThreads / kWarpSize * kSoftmaxRowsPerWarp;
+  const long long first = static_cast<long long>(block_index()) * kBlockRows;
+#pragma unroll 1
+  for (int i = RowTeam<kThreads>::index() * kRowCount; i < kBlockRows; i += kTeams * kRowCount) {
+    if (first + i < rows) softmax_held<Config, kThreads, kRowCount>(parameters, first + i, rows);
+  }
 }
 
 /// Softmax of a row of any length by the whole block, reading it twice. The statistics of a thread
@@ -194,39 +246,37 @@ inline Statistics softmax_streamed(const AttentionParameters& parameters, const 
   return statistics;
 }
 
+/// The block's rows one after the other.
 template <class Config>
-inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
-                              const Statistics& statistics, int thread) {
-  if (thread == 0 && parameters.log_sum_exp != nullptr) {
-    parameters.log_sum_exp[flat] = statistics.log_sum_exp();
+inline void softmax_by_block(const AttentionParameters& parameters, long long rows) {
+  constexpr int kBlockRows = Config::kThreads / kWarpSize * kSoftmaxRowsPerWarp;
+  const long long first = static_cast<long long>(block_index()) * kBlockRows;
+#pragma unroll 1
+  for (long long flat = first; flat < first + kBlockRows && flat < rows; ++flat) {
+    const SoftmaxRow row = find_row<Config>(parameters, flat);
+    store_log_sum_exp<Config>(parameters, flat, softmax_streamed<Config>(parameters, row),
+                              thread_index());
   }
 }
 
 template <class Config>
 inline void softmax(const AttentionParameters& parameters) {
-  constexpr int kRows = Config::kThreads / kWarpSize;
-  constexpr int kHeld = kGroup * kGroupsHeld;
-  static_assert(Config::kThreads % kWarpSize == 0 && kRows > 1);
-  static_assert(Config::kSharedBytes == kRows * sizeof(float),
+  constexpr int kWarps = Config::kThreads / kWarpSize;
+  constexpr int kTeamThreads = Config::kThreads < 128 ? Config::kThreads : 128;
+  constexpr int kHeld = kGroup * kGroupsHeld;  // keys for each thread of a team
+  static_assert(Config::kThreads % kTeamThreads == 0 && Config::kThreads > kWarpSize);
+  static_assert(Config::kSharedBytes == kWarps * sizeof(float),
                 "the host's shared-memory size is not the kernel's");
-  const long long first = static_cast<long long>(block_index()) * kRows;
   const long long rows = flat_row(parameters, parameters.batch, 0, 0);
-
-  if (parameters.seqlen_kv <= kWarpSize * kHeld) {
-    const long long flat = first + warp();
-    if (flat >= rows) return;
-    const SoftmaxRow row = find_row<Config>(parameters, flat);
-    store_log_sum_exp<Config>(parameters, flat, softmax_held<Config, kWarpSize>(parameters, row),
-                              lane());
-    return;
-  }
-#pragma unroll 1
-  for (long long flat = first; flat < first + kRows && flat < rows; ++flat) {
-    const SoftmaxRow row = find_row<Config>(parameters, flat);
-    const Statistics statistics = row.keys <= Config::kThreads * kHeld
-                                      ? softmax_held<Config, Config::kThreads>(parameters, row)
-                                      : softmax_streamed<Config>(parameters, row);
-    store_log_sum_exp<Config>(parameters, flat, statistics, thread_index());
+  const int keys = parameters.seqlen_kv;
+  if (keys <= kWarpSize * kHeld / 4) {
+    softmax_by_teams<Config, kWarpSize, 4>(parameters, rows);
+  } else if (keys <= kWarpSize * kHeld) {
+    softmax_by_teams<Config, kWarpSize, 1>(parameters, rows);
+  } else if (keys <= kTeamThreads * kHeld) {
+    softmax_by_teams<Config, kTeamThreads, 1>(parameters, rows);
+  } else {
+    softmax_by_block<Config>(parameters, rows);
   }
 }
 

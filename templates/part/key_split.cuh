@@ -52,7 +52,8 @@ struct TeamExchange {
   using Split = KeySplit<Config>;
   float maximum[Split::kKeyWarps][Split::kStepRows];
   float sum[Split::kKeyWarps][Split::kStepRows];
-  Bytes<16> partial[Split::kKeyWarps][Split::kKeyWarps][Split::kRowTiles][kWarpSize];
+  /// Two rounds: one is written while the slower warps still read the other.
+  Bytes<16> partial[kFa1Exchanges][Split::kKeyWarps][Split::kKeyWarps][Split::kRowTiles][kWarpSize];
 };
 
 /// One value per row from each warp; the first of the four lanes that share a row writes it.
@@ -74,13 +75,15 @@ inline float team_maximum(const TeamExchange<Config>& exchange, float before, in
 }
 
 /// Hands the column tiles of `partial` to the warps that own them and adds what arrives from the
-/// team to `owned`, always in the same order.
+/// team to `owned`, always in the same order. One barrier: the next round uses the other place, and
+/// the round after that comes behind the next round's barrier.
 template <class Config>
 inline void exchange_partial(TeamExchange<Config>& exchange,
-                             const typename KeySplit<Config>::Partial& partial,
+                             const typename KeySplit<Config>::Partial& partial, int round,
                              float (&owned)[KeySplit<Config>::kRowTiles][4]) {
   using Split = KeySplit<Config>;
   const int self = Split::key_warp();
+  auto& place = exchange.partial[round % kFa1Exchanges];
 #pragma unroll
   for (int r = 0; r < Split::kRowTiles; ++r) {
 #pragma unroll
@@ -90,7 +93,7 @@ inline void exchange_partial(TeamExchange<Config>& exchange,
 #pragma unroll
         for (int i = 0; i < 4; ++i) owned[r][i] += part[i];
       } else {
-        store<16>(&exchange.partial[self][to][r][lane()],
+        store<16>(&place[self][to][r][lane()],
                   Bytes<16>{{__float_as_uint(part[0]), __float_as_uint(part[1]),
                              __float_as_uint(part[2]), __float_as_uint(part[3])}});
       }
@@ -102,7 +105,7 @@ inline void exchange_partial(TeamExchange<Config>& exchange,
     const int from = (self + other) % Split::kKeyWarps;
 #pragma unroll
     for (int r = 0; r < Split::kRowTiles; ++r) {
-      const Bytes<16> part = load<16>(&exchange.partial[from][self][r][lane()]);
+      const Bytes<16> part = load<16>(&place[from][self][r][lane()]);
 #pragma unroll
       for (int i = 0; i < 4; ++i) owned[r][i] += __uint_as_float(part.value[i]);
     }
