@@ -43,8 +43,10 @@ void Context::launch_entry(const KernelEntry& entry, const Call& call) {
   try {
     entry.provided.kernels->launch(plan, parameters, call.stream);
   } catch (const Error& error) {
-    entry.stale.store(true, std::memory_order_relaxed);
-    provider_.forget(config, entry.variant, {entry.key.context, entry.device});
+    if (!entry.provided.kernels->is_loaded()) {
+      entry.stale.store(true, std::memory_order_relaxed);
+      provider_.forget(config, entry.variant, {entry.key.context, entry.device});
+    }
     throw Error(error.code(), error.field(),
                 fmt::format("{}; config: {}", error.what(), full_text(config)));
   }

@@ -18,7 +18,7 @@ struct KernelEntry {
   /// Pointers are looked at once per entry, by its first launch: where they live costs driver
   /// calls.
   mutable std::atomic<bool> pointers_checked{false};
-  /// A launch was refused; their context may have been reset under us: choose and load again.
+  /// The driver no longer knows the kernels (their context was reset): choose and load again.
   mutable std::atomic<bool> stale{false};
 };
 

@@ -20,7 +20,8 @@ bool counts_valid(const Sizes& sizes) noexcept {
   const bool negative = (sizes.batch | sizes.heads | sizes.kv_heads | sizes.seqlen_q |
                          sizes.seqlen_kv | sizes.num_splits) < 0;
   const int kv_heads = sizes.resolved_kv_heads();
-  return !negative && kv_heads > 0 && sizes.heads % kv_heads == 0 && sizes.num_splits <= 1024;
+  return !negative && sizes.heads > 0 && kv_heads > 0 && sizes.heads % kv_heads == 0 &&
+         sizes.num_splits <= 1024;
 }
 
 /// Zero (the default) or well inside fp32's normal range.

@@ -141,8 +141,7 @@ TEST_CASE("structs of other versions") {
     newer.problem.struct_size = sizeof newer;
     CHECK(heddle_launch(context.get(), &newer.problem, &arguments, nullptr) == HEDDLE_OK);
     newer.new_field = 1;
-    CHECK(heddle_launch(context.get(), &newer.problem, &arguments, nullptr) ==
-          HEDDLE_UNSUPPORTED);
+    CHECK(heddle_launch(context.get(), &newer.problem, &arguments, nullptr) == HEDDLE_UNSUPPORTED);
     CHECK(heddle_last_error_field(context.get()) == std::string("struct_size"));
   }
   SECTION("a forgotten struct_size") {

@@ -20,8 +20,12 @@ void* operator new(std::size_t bytes) {
   if (void* pointer = std::malloc(bytes)) return pointer;
   throw std::bad_alloc();
 }
-void operator delete(void* pointer) noexcept { std::free(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
+void operator delete(void* pointer) noexcept {
+  std::free(pointer);
+}
+void operator delete(void* pointer, std::size_t) noexcept {
+  std::free(pointer);
+}
 
 namespace heddle {
 namespace {
@@ -51,8 +55,12 @@ TEST_CASE("a hot call allocates nothing, for any layout") {
     served.problem.output_strides[2] = 8 * 64;
     served.arguments.log_sum_exp = static_cast<float*>(served.serving.allocate());
   }
-  SECTION("grouped queries, no keys") { served.problem.seqlen_kv = 0; }
-  SECTION("unaligned") { served.arguments.key = static_cast<const char*>(served.arguments.key) + 2; }
+  SECTION("grouped queries, no keys") {
+    served.problem.seqlen_kv = 0;
+  }
+  SECTION("unaligned") {
+    served.arguments.key = static_cast<const char*>(served.arguments.key) + 2;
+  }
   served.launch();
   const long long before = allocations;
   for (int i = 0; i < 100; ++i) served.launch();
@@ -81,8 +89,8 @@ TEST_CASE("a hot call makes only the driver calls of a launch") {
     return std::pair{cuda.total_calls() - calls, cuda.launch_count() - launches};
   };
   const auto [null_calls, kernels] = calls_of(nullptr);
-  CHECK(null_calls == kernels + 1);               // cuCtxGetCurrent
-  CHECK(calls_of(here).first == kernels + 2);     // and cuStreamGetCtx
+  CHECK(null_calls == kernels + 1);                 // cuCtxGetCurrent
+  CHECK(calls_of(here).first == kernels + 2);       // and cuStreamGetCtx
   CHECK(calls_of(elsewhere).first == kernels + 4);  // and push, pop
 }
 
@@ -157,8 +165,7 @@ double nanoseconds_per_call(Served& served, void* stream) {
       served.problem.seqlen_kv = 65 + i % 64;  // one bucket, other lengths
       heddle_launch(served.context.get(), &served.problem, &served.arguments, stream);
     }
-    const std::chrono::duration<double, std::nano> spent =
-        std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
     best = std::min(best, spent.count() / kCalls);
   }
   return best;

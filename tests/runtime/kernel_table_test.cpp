@@ -12,7 +12,9 @@ namespace {
 
 KernelKey key_of(int number) {
   Problem problem;
-  problem.sizes = {.batch = 1 << number % 8, .heads = 8, .seqlen_q = 16 << number / 8 % 8,
+  problem.sizes = {.batch = 1 << number % 8,
+                   .heads = 8,
+                   .seqlen_q = 16 << number / 8 % 8,
                    .seqlen_kv = 16 << number / 64 % 16};
   return kernel_key(problem, nullptr);
 }

@@ -83,7 +83,9 @@ template <class Value>
 void change(Value& value) {
   value = static_cast<Value>(static_cast<int>(value) + 1);
 }
-void change(std::string& value) { value = "text"; }
+void change(std::string& value) {
+  value = "text";
+}
 
 // The kernel table knows a variant by these four fields. A field that becomes supported without
 // becoming part of KernelKey fails here.

@@ -185,7 +185,7 @@ HEDDLE_API const char* heddle_status_name(int status);
  * null. Contexts are independent; one serves any number of threads, streams and devices. */
 HEDDLE_API heddle_status heddle_context_create(const heddle_options* options,
                                                heddle_context** context);
-/* Null is allowed. Safe at process exit, whatever became of the driver. Launches must have ended. */
+/* Null is allowed. Launches must have ended. Safe at exit, whatever became of the driver. */
 HEDDLE_API void heddle_context_destroy(heddle_context* context);
 
 /* Makes the kernels of these problems resident in the current CUDA context, compiling if need be.
@@ -201,7 +201,8 @@ HEDDLE_API heddle_status heddle_workspace_bytes(heddle_context* context,
                                                 const heddle_arguments* arguments, size_t* bytes);
 
 /* Enqueues attention on the stream (null: the default stream of the current context), in the
- * stream's own context; the caller's current context is left as it was. */
+ * stream's own context; the caller's current context is left as it was. May be captured once the
+ * kernel is resident; the graph keeps the lengths and pointers of its capture. */
 HEDDLE_API heddle_status heddle_launch(heddle_context* context, const heddle_problem* problem,
                                        const heddle_arguments* arguments, void* stream);
 
