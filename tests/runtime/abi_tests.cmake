@@ -8,7 +8,7 @@ function(heddle_serving_test name)
   heddle_use_fake_nvrtc(${name}_test)
 endfunction()
 
-foreach(name IN ITEMS context kernel_table quick_check selection workspace)
+foreach(name IN ITEMS context context_miss kernel_table quick_check selection workspace)
   heddle_serving_test(${name} heddle_core)
 endforeach()
 foreach(name IN ITEMS c_abi hot_path)
@@ -23,3 +23,34 @@ target_link_libraries(header_check PRIVATE heddle)
 target_compile_options(header_check PRIVATE -std=c99 -Wall -Wextra -Wpedantic -Werror)
 add_test(NAME header_check COMMAND header_check /nonexistent/libcuda.so.1)
 set_tests_properties(header_check PROPERTIES LABELS unit)
+
+# The C++17 face with exceptions off, in the tree and from the installed package.
+add_executable(face_check "${here}/face_check.cpp")
+target_link_libraries(face_check PRIVATE heddle)
+target_compile_options(face_check PRIVATE -fno-exceptions)
+set_target_properties(face_check PROPERTIES CXX_STANDARD 17)
+heddle_warnings(face_check)
+heddle_use_fake_cuda(face_check)
+heddle_use_fake_nvrtc(face_check)
+set(fakes "$<TARGET_FILE:heddle_fake_cuda>" "${HEDDLE_FAKE_NVRTC_ROOT}/13_loadable")
+add_test(NAME face_check COMMAND face_check ${fakes})
+set_tests_properties(face_check PROPERTIES LABELS unit TIMEOUT 60)
+
+add_test(NAME install_test COMMAND "${CMAKE_COMMAND}"
+  "-DBUILD=${PROJECT_BINARY_DIR}" "-DSOURCE=${PROJECT_SOURCE_DIR}"
+  "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/install_test" "-DCXX=${CMAKE_CXX_COMPILER}"
+  "-DFAKE_CUDA=$<TARGET_FILE:heddle_fake_cuda>"
+  "-DFAKE_NVRTC=${HEDDLE_FAKE_NVRTC_ROOT}/13_loadable" -P "${here}/install_test.cmake")
+set_tests_properties(install_test PROPERTIES LABELS unit TIMEOUT 300)
+
+# Ways for a process to end.
+add_executable(exit_check "${here}/exit_check.cpp")
+target_link_libraries(exit_check PRIVATE heddle)
+heddle_warnings(exit_check)
+heddle_use_fake_cuda(exit_check)
+heddle_use_fake_nvrtc(exit_check)
+foreach(way IN ITEMS return driver_first never_destroyed thread_exit context_gone dlclose throw)
+  add_test(NAME exit_${way} COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:exit_check>"
+    "-DWAY=${way}" "-DARGUMENTS=${fakes};$<TARGET_FILE:heddle>" -P "${here}/run_exit_check.cmake")
+  set_tests_properties(exit_${way} PROPERTIES LABELS unit TIMEOUT 60)
+endforeach()
