@@ -3,7 +3,10 @@
 
 #include <thread>
 
+#include "generator/candidates.hpp"
+#include "tests/runtime/fake_nvrtc_handle.hpp"
 #include "tests/runtime/serving.hpp"
+#include "tests/runtime/temporary_folder.hpp"
 
 namespace heddle {
 namespace {
@@ -150,6 +153,75 @@ TEST_CASE("explain compiles nothing and tells what a launch will use") {
   CHECK_THAT(after, Catch::Contains("resident: yes"));
   CHECK(after.substr(after.find("config")).substr(0, 40) ==
         before.substr(before.find("config")).substr(0, 40));
+}
+
+/// A measured row, as a tuner would store it, for a config that is not the default.
+Measurement tuned_row(const Serving& serving, const Problem& problem) {
+  Measurement row;
+  row.variant = problem.variant;
+  row.bucket = bucket_of(problem.sizes);
+  row.sizes = problem.sizes;
+  row.device = serving.driver->device_class(0);
+  const DeviceLimits limits = serving.driver->device_limits(0);
+  const KernelConfig usual = default_config(problem.variant, row.bucket, limits);
+  for (const KernelConfig& config : enumerate_candidates(problem.variant, limits)) {
+    if (!(config == usual) && !config.split_kv) row.config = config;
+  }
+  row.median_seconds = 1e-6;
+  row.samples = 10;
+  row.check = CheckRecord{.passed = true};
+  return row;
+}
+
+TEST_CASE("what a miss callback stores is what is loaded") {
+  Serving serving;
+  const TemporaryFolder folder;
+  auto options = serving.options();
+  options.provider.results_path = (folder.path() / "results.db").string();
+  KernelConfig tuned;
+  options.on_miss = [&](const Problem& problem) {
+    ResultsStore::Options store_options;
+    store_options.path = (folder.path() / "results.db").string();
+    ResultsStore store(store_options);
+    const Measurement row = tuned_row(serving, problem);
+    tuned = row.config;
+    store.record(row);
+    return true;
+  };
+  Context context(std::move(options));
+  CHECK(context.prepare(small_problem()).match == Match::kExact);
+  const std::string text = context.explain(small_problem());
+  CHECK_THAT(text, Catch::Contains("match: exact") && Catch::Contains(full_text(tuned)));
+}
+
+TEST_CASE("without compiling, only cached kernels are served") {
+  Serving serving;
+  const TemporaryFolder folder;
+  auto options = serving.options();
+  options.provider.cache_path = (folder.path() / "cubins.db").string();
+  auto cached_only = options;
+  cached_only.provider.use_jit = false;
+  {
+    Context context(cached_only);
+    require_error(ErrorCode::kCompileFailed, {"not in the cubin cache", "switched off"},
+                  [&] { context.prepare(small_problem()); });
+  }
+  CHECK_FALSE(Context(options).prepare(small_problem()).from_cache);
+  Context context(cached_only);
+  CHECK(context.prepare(small_problem()).from_cache);
+  CHECK(context.counters().compiles == 0);
+}
+
+TEST_CASE("when no config compiles, the first failure is told, and nothing is remembered of it") {
+  Serving serving;
+  FakeNvrtc nvrtc("13_loadable");
+  Context context(serving.options());
+  nvrtc.fail_compile(6);
+  require_error(ErrorCode::kCompileFailed, {"NVRTC_ERROR_COMPILATION"},
+                [&] { context.prepare(small_problem()); });
+  CHECK(nvrtc.compile_count() > 1);
+  nvrtc.reset();
+  context.prepare(small_problem());
 }
 
 }  // namespace
