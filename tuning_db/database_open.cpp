@@ -34,6 +34,13 @@ int checked_version(SQLite::Database& database, const Schema& schema) {
   return version;
 }
 
+/// The same in one read transaction: outside of it another process may create the tables between
+/// two of the questions, and its file would look like a stranger's.
+int snapshot_version(SQLite::Database& database, const Schema& schema) {
+  const SQLite::Transaction transaction(database);
+  return checked_version(database, schema);
+}
+
 /// Every process may get here at once: the first one in does the work, the others find it done.
 void migrate(SQLite::Database& database, const Schema& schema) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::EXCLUSIVE);
@@ -80,7 +87,7 @@ OpenedDatabase open_writable(const OpenRequest& request, const Schema& schema) {
   if (sqlite3_db_readonly(database->getHandle(), "main") != 0) {
     throw SQLite::Exception("not writable", SQLITE_READONLY);
   }
-  if (checked_version(*database, schema) != schema.version()) migrate(*database, schema);
+  if (snapshot_version(*database, schema) != schema.version()) migrate(*database, schema);
   if (request.use_wal) {
     switch_to_wal(*database, request.busy_timeout_ms);
   } else {
@@ -95,7 +102,7 @@ OpenedDatabase open_for_reading(const OpenRequest& request, const Schema& schema
                                 const std::string& parameters) {
   auto database = connect(database_uri(request.path, parameters),
                           SQLite::OPEN_READONLY | SQLite::OPEN_URI, request.busy_timeout_ms);
-  if (checked_version(*database, schema) != schema.version()) {
+  if (snapshot_version(*database, schema) != schema.version()) {
     throw OpenRefusal(Trouble::kUnusable,
                       "has an older schema and cannot be written; open it once with write access");
   }

@@ -41,8 +41,8 @@ class ResultsStore {
   /// compute capability (nearest SM count, then nearest bucket); predicted (nearest bucket).
   /// Within one of these: nearest first, then user rows before shipped ones, then the fastest. A
   /// config is out where a failure is newer than its success with the same source hash: a failed
-  /// check counts in every bucket, any other failure in its own. `legal` has the last word.
-  /// nullopt = nothing usable.
+  /// check counts in every bucket, any other failure in its own. `legal` has the last word (and
+  /// must not call this store). nullopt = nothing usable.
   std::optional<Lookup> find(const Variant& variant, const SizeBucket& bucket,
                              const DeviceClass& device,
                              const std::function<bool(const KernelConfig&)>& legal) const;

@@ -246,14 +246,14 @@ TEST_CASE("C89: a file size limit (as a quota) met at any moment", "[degrade]") 
     Warnings cubin_warnings;
     auto store = open_results(directory / "results.db", warnings);
     auto cache = open_cubins(directory / "cubins.db", cubin_warnings);
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 30; ++i) {
       auto row = sample_row();
       row.clock_mhz = i;
       store.record(row);
       cache.put(cubin_key(i), sample_cubin(i, 50000));
       if (!ask(store) || !cache.get(cubin_key(i))) return 1;
     }
-    if (store.list().size() != 50) return 2;
+    if (store.list().size() != 30) return 2;
     if (warnings.texts.size() > 1 || cubin_warnings.texts.size() > 1) return 3;
     return cubin_warnings.texts.size() == 1 ? 0 : 4;
   }));
@@ -261,7 +261,7 @@ TEST_CASE("C89: a file size limit (as a quota) met at any moment", "[degrade]") 
   // The next process, with room, finds no partial row.
   Warnings warnings;
   auto cache = open_cubins(directory / "cubins.db", warnings);
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 30; ++i) {
     const auto found = cache.get(cubin_key(i));
     CHECK((!found || same_cubin(*found, sample_cubin(i, 50000))));
   }

@@ -39,8 +39,9 @@ Hash128 cubin_key(int index) {
 
 StoredCubin sample_cubin(int index, std::size_t size) {
   StoredCubin cubin;
+  cubin.bytes.resize(size);
   for (std::size_t i = 0; i < size; ++i) {
-    cubin.bytes.push_back(static_cast<char>(i * 31 + static_cast<std::size_t>(index)));
+    cubin.bytes[i] = static_cast<char>(i * 31 + static_cast<std::size_t>(index));
   }
   cubin.entry = "heddle_fa2_attention";
   cubin.notes.registers = 168;
