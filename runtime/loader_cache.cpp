@@ -1,9 +1,9 @@
 #include "runtime/loader_cache.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace heddle {
@@ -34,12 +34,20 @@ std::optional<std::string_view> string_at(std::string_view cache, std::size_t of
   return cache.substr(offset, end - offset);
 }
 
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  std::string content(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0);
+  if (!file.read(content.data(), static_cast<std::streamsize>(content.size()))) return {};
+  return content;
+}
+
 }  // namespace
 
 std::vector<std::string> loader_cache_paths(const std::string& cache_file,
                                             std::string_view soname) {
-  std::ifstream file(cache_file, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  const std::string content = read_file(cache_file);
   // Caches of old systems begin with a table in an older format.
   const std::size_t begin = content.find(kMagic);
   if (begin == std::string::npos || content.size() - begin < sizeof(CacheHeader)) return {};
