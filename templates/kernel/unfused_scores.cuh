@@ -50,15 +50,27 @@ inline void multiply_query_key(Scores<Config>& scores, const QueryTile& query, c
 }
 
 /// A thread's pairs of neighbouring columns in two column tiles become four neighbours in one of
-/// them: even lanes keep the left tile, odd lanes the right one.
+/// them: even lanes keep the left tile, odd lanes the right one. Bit masks choose, without
+/// branches.
 inline Bytes<16> gather_four(const float* left, const float* right) {
-  const bool odd = lane() % 2 != 0;
-  const unsigned keep[2] = {__float_as_uint(odd ? right[0] : left[0]),
-                            __float_as_uint(odd ? right[1] : left[1])};
-  const unsigned got[2] = {shuffle_xor(__float_as_uint(odd ? left[0] : right[0]), 1),
-                           shuffle_xor(__float_as_uint(odd ? left[1] : right[1]), 1)};
-  return {{odd ? got[0] : keep[0], odd ? got[1] : keep[1],  //
-           odd ? keep[0] : got[0], odd ? keep[1] : got[1]}};
+  const unsigned odd = 0u - static_cast<unsigned>(lane() % 2);  // all ones in odd lanes
+  unsigned kept[2];
+  unsigned got[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const unsigned l = __float_as_uint(left[i]);
+    const unsigned r = __float_as_uint(right[i]);
+    kept[i] = l ^ ((l ^ r) & odd);
+    got[i] = shuffle_xor(r ^ ((l ^ r) & odd), 1);
+  }
+  Bytes<16> four;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const unsigned difference = (kept[i] ^ got[i]) & odd;
+    four.value[i] = kept[i] ^ difference;
+    four.value[2 + i] = got[i] ^ difference;
+  }
+  return four;
 }
 
 /// Stores rows [0, valid_rows) and columns [0, valid_columns) of this warp's tile, 16 bytes at a
@@ -75,7 +87,7 @@ inline void store_scores(const Tile& scores, float* destination, long long pitch
       const Bytes<16> four = gather_four(&scores.value[row / 2][c][2 * (row % 2)],
                                          &scores.value[row / 2][c + 1][2 * (row % 2)]);
       const int column = 8 * c + lane_column;
-      if (fragment_row(row) < valid_rows && column < valid_columns) store<16>(to + column, four);
+      if (fragment_row(row) < valid_rows && column < valid_columns) store_global(to + column, four);
     }
   }
 }

@@ -271,6 +271,8 @@ inline void softmax(const AttentionParameters& parameters) {
   const int keys = parameters.seqlen_kv;
   if (keys <= kWarpSize * kHeld / 4) {
     softmax_by_teams<Config, kWarpSize, 4>(parameters, rows);
+  } else if (keys <= kWarpSize * kHeld / 2) {
+    softmax_by_teams<Config, kWarpSize, 2>(parameters, rows);
   } else if (keys <= kWarpSize * kHeld) {
     softmax_by_teams<Config, kWarpSize, 1>(parameters, rows);
   } else if (keys <= kTeamThreads * kHeld) {
