@@ -9,8 +9,12 @@ constexpr unsigned kFullWarp = 0xffffffffu;
 inline int thread_index() {
   return static_cast<int>(threadIdx.x);
 }
+/// Volatile, so that what follows from it can be computed anew where it is needed: kept across a
+/// main loop it would cost registers.
 inline int block_index() {
-  return static_cast<int>(blockIdx.x);
+  int index;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+  return index;
 }
 // Unsigned arithmetic: a division by a power of two is then one shift, and addresses fold.
 inline int lane() {

@@ -22,6 +22,23 @@ struct SharedStorage {
   typename KeyValueLoader<Config>::Storage key_value;
 };
 
+/// What one block does. Cheap to find out again, hence not kept across the main loop.
+template <class Config>
+struct Work {
+  WorkItem item;
+  SequenceInfo sequence;
+  int first_query;
+  BlockRange range;
+
+  explicit Work(const AttentionParameters& parameters)
+      : item(Scheduler<Config>::item(parameters)),
+        sequence(parameters, item.batch),
+        first_query(item.query_tile * Config::kTileM),
+        range(BlockRange::of_tile<Config>(sequence, first_query)) {
+    if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+  }
+};
+
 /// The rows of one warp.
 template <class Config>
 struct WarpTile {
@@ -40,12 +57,12 @@ struct WarpTile {
   using Query = OperandA<kRowTiles, kDepthTiles / 2>;
   using Output = Accumulator<kRowTiles, kDepthTiles>;
 
-  int first_row;    ///< within the block's tile
-  int first_query;  ///< within the sequence
-  int seen_keys;    ///< no row of the warp sees a key from here on
-  Query query;      ///< loaded if kQueryInRegisters
+  Query query;  ///< loaded if kQueryInRegisters
   Output output;
   OnlineSoftmax<kRowTiles, Config::kLazyRescale> softmax;
+
+  /// The warp's first row within the block's tile.
+  static int first_row() { return warp() * kRows; }
 
   void clear() {
     output.clear();
@@ -59,8 +76,8 @@ inline void load_query(WarpTile<Config>& warp_tile, const Tile& query_tile) {
   for (int step = 0; step < WarpTile<Config>::kDepthTiles / 2; ++step) {
 #pragma unroll
     for (int r = 0; r < WarpTile<Config>::kRowTiles; ++r) {
-      load_operand_a(warp_tile.query.value[r][step], query_tile, warp_tile.first_row, 16 * r,
-                     16 * step);
+      load_operand_a(warp_tile.query.value[r][step], query_tile, WarpTile<Config>::first_row(),
+                     16 * r, 16 * step);
     }
   }
 }
@@ -81,7 +98,7 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
 #pragma unroll
         for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][step][i];
       } else {
-        load_operand_a(query[r], query_tile, warp_tile.first_row, 16 * r, 16 * step);
+        load_operand_a(query[r], query_tile, WarpTile<Config>::first_row(), 16 * r, 16 * step);
       }
     }
 #pragma unroll
@@ -117,29 +134,43 @@ inline void multiply_probability_value(typename WarpTile<Config>::Output& output
   }
 }
 
-/// Walks the key blocks of `range`; leaves the unnormalised output and the softmax state.
+/// Walks the block's keys; leaves the unnormalised output and the softmax state. Returns whether
+/// the walk has to be repeated with `sanitize` on.
 template <class Config>
-inline void attend(WarpTile<Config>& warp_tile, const SharedStorage<Config>& shared,
-                   KeyValueLoader<Config>& loader, const BlockRange& range,
-                   const Mask<Config>& mask, const AttentionParameters& parameters, bool sanitize) {
+inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
+                   const AttentionParameters& parameters, bool sanitize) {
+  const Work<Config> work(parameters);
+  const BlockRange range = work.range;
+  const Mask<Config> mask{work.sequence, work.item};
+  const int first_query = work.first_query + WarpTile<Config>::first_row();
+  // No row of the warp sees a key from here on.
+  const int seen_keys = work.sequence.causal_keys(first_query + WarpTile<Config>::kRows - 1);
+
+  KeyValueLoader<Config> loader(shared.key_value, parameters);
+  loader.start(work.item, work.sequence, range);
+  if constexpr (Config::kQueryInRegisters) {
+    copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
+    sync_block();
+    load_query(warp_tile, shared.query);
+  }
   warp_tile.clear();
 #pragma unroll 1
   for (int block = range.begin; block < range.end; ++block) {
     const int first_key = block * Config::kTileN;
     const bool masked = block >= range.first_masked;
-    const bool sees_any = !Config::kCausal || first_key < warp_tile.seen_keys;
+    const bool sees_any = !Config::kCausal || first_key < seen_keys;
 
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
-      mask.apply_score_hook(scores, parameters.scale, warp_tile.first_query, first_key);
-      if (masked) mask.apply(scores, warp_tile.first_query, first_key);
+      mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
+      if (masked) mask.apply(scores, first_query, first_key);
     }
     auto& value_tile = loader.wait_value();
     if (sees_any) warp_tile.softmax.follow(scores, warp_tile.output, parameters.scale_log2);
     if (masked && sanitize) {
-      sanitize_values(warp_tile.output, value_tile, mask, warp_tile.first_query, first_key);
+      sanitize_values(warp_tile.output, value_tile, mask, first_query, first_key);
     }
     // No branch from here to the end of the product: the exponentials of later keys then run in
     // the shadow of the mma of earlier ones.
@@ -148,14 +179,19 @@ inline void attend(WarpTile<Config>& warp_tile, const SharedStorage<Config>& sha
       multiply_probability_value<Config>(warp_tile.output, scores, value_tile);
     }
   }
+  if (sanitize || range.first_masked >= range.end) return false;
+  return sync_block_any(!warp_tile.output.is_finite());
 }
 
 /// Normalises the warp's rows and stores them and their log-sum-exp.
 template <class Config>
-inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, const WorkItem& item,
-                   const SequenceInfo& sequence, const AttentionParameters& parameters) {
+inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
+                   const AttentionParameters& parameters) {
+  const Work<Config> work(parameters);
+  const WorkItem& item = work.item;
+  const int first_query = work.first_query + WarpTile<Config>::first_row();
   using Warp = WarpTile<Config>;
-  const int valid_rows = sequence.query_length - warp_tile.first_query;
+  const int valid_rows = work.sequence.query_length - first_query;
   float inverse_sums[2 * Warp::kRowTiles];
   float log_sum_exps[2 * Warp::kRowTiles];
   warp_tile.softmax.finish();
@@ -167,7 +203,7 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, c
   warp_tile.output.for_each(
       [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });
 
-  const long long row = flat_row(parameters, item.batch, item.head, warp_tile.first_query);
+  const long long row = flat_row(parameters, item.batch, item.head, first_query);
   if constexpr (Config::kSplitKv) {
     const long long rows = flat_row(parameters, parameters.batch, 0, 0);
     const long long partial_row = item.split * rows + row;
@@ -175,9 +211,9 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, c
         warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
     store_rows(log_sum_exps, parameters.partial_log_sum_exp + partial_row, valid_rows);
   } else {
-    auto* destination = tensor_row<typename Config::Element>(parameters.output, item.batch,
-                                                             item.head, warp_tile.first_query);
-    store_output<Config>(warp_tile.output, shared.query, warp_tile.first_row, destination,
+    auto* destination =
+        tensor_row<typename Config::Element>(parameters.output, item.batch, item.head, first_query);
+    store_output<Config>(warp_tile.output, shared.query, WarpTile<Config>::first_row(), destination,
                          parameters.output.row_stride, valid_rows);
     if (parameters.log_sum_exp != nullptr) {
       store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
@@ -185,37 +221,19 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared, c
   }
 }
 
-/// Unnormalised output and softmax state of the warp's rows over a range that is not empty.
+/// Starts to load the block's queries; clears what no load touches.
 template <class Config>
-inline void compute(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
-                    const WorkItem& item, const SequenceInfo& sequence, const BlockRange& range,
+inline void prepare(SharedStorage<Config>& shared, const Work<Config>& work,
                     const AttentionParameters& parameters) {
   using Element = typename Config::Element;
   using QueryCopy = TileCopy<Config, Config::kTileM>;
-  const int first_query = item.query_tile * Config::kTileM;
-  KeyValueLoader<Config> loader(shared.key_value, parameters, item, sequence);
   QueryCopy::clear_padding(shared.query);
-  loader.clear_padding();
-  QueryCopy::load(shared.query,
-                  tensor_row<Element>(parameters.query, item.batch, item.head, first_query),
-                  parameters.query.row_stride, sequence.query_length - first_query);
+  KeyValueLoader<Config>::clear_padding(shared.key_value);
+  QueryCopy::load(
+      shared.query,
+      tensor_row<Element>(parameters.query, work.item.batch, work.item.head, work.first_query),
+      parameters.query.row_stride, work.sequence.query_length - work.first_query);
   copy_async_commit();
-
-  const Mask<Config> mask{sequence, item};
-  bool sanitize = false;
-#pragma unroll 1
-  while (true) {
-    loader.start(range);
-    if constexpr (Config::kQueryInRegisters) {
-      copy_async_wait<KeyValueLoader<Config>::kGroupsAhead>();
-      sync_block();
-      load_query(warp_tile, shared.query);
-    }
-    attend(warp_tile, shared, loader, range, mask, parameters, sanitize);
-    if (sanitize || range.first_masked >= range.end) return;
-    sanitize = sync_block_any(!warp_tile.output.is_finite());
-    if (!sanitize) return;
-  }
 }
 
 template <class Config>
@@ -223,20 +241,16 @@ inline void attention(const AttentionParameters& parameters) {
   static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
                 "the host's shared-memory size is not the kernel's");
   auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
-
-  const WorkItem item = Scheduler<Config>::item(parameters);
-  const SequenceInfo sequence(parameters, item.batch);
-  const int first_query = item.query_tile * Config::kTileM;
-  BlockRange range = BlockRange::of_tile<Config>(sequence, first_query);
-  if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
-
   WarpTile<Config> warp_tile;
-  warp_tile.first_row = warp() * WarpTile<Config>::kRows;
-  warp_tile.first_query = first_query + warp_tile.first_row;
-  warp_tile.seen_keys = sequence.causal_keys(warp_tile.first_query + WarpTile<Config>::kRows - 1);
   warp_tile.clear();
-  if (range.begin < range.end) compute(warp_tile, shared, item, sequence, range, parameters);
-  finish(warp_tile, shared, item, sequence, parameters);
+  const Work<Config> work(parameters);
+  if (work.range.begin < work.range.end) {
+    prepare(shared, work, parameters);
+    bool sanitize = false;
+#pragma unroll 1
+    while (attend(warp_tile, shared, parameters, sanitize)) sanitize = true;
+  }
+  finish(warp_tile, shared, parameters);
 }
 
 }  // namespace heddle::fa2

@@ -27,23 +27,25 @@ class KeyValueLoader {
     Tile value[kStages];
   };
 
-  KeyValueLoader(Storage& storage, const AttentionParameters& parameters, const WorkItem& item,
-                 const SequenceInfo& sequence)
-      : storage_(storage), parameters_(parameters), item_(item), sequence_(sequence) {}
+  KeyValueLoader(Storage& storage, const AttentionParameters& parameters)
+      : storage_(storage), parameters_(parameters) {}
 
   /// Once per block, before the first load.
-  void clear_padding() {
+  static void clear_padding(Storage& storage) {
 #pragma unroll
     for (int stage = 0; stage < kStages; ++stage) {
-      Copy::clear_padding(storage_.key[stage]);
-      Copy::clear_padding(storage_.value[stage]);
+      Copy::clear_padding(storage.key[stage]);
+      Copy::clear_padding(storage.value[stage]);
     }
   }
 
   /// Requests the first blocks of a range. No thread may still be reading the tiles.
-  void start(const BlockRange& range) {
-    key_ = stream(parameters_.key, range);
-    value_ = stream(parameters_.value, range);
+  void start(const WorkItem& item, const SequenceInfo& sequence, const BlockRange& range) {
+    const int first_row = range.begin * Config::kTileN;
+    const long long last = static_cast<long long>(range.end) * Config::kTileN;
+    const int end = last < sequence.key_length ? static_cast<int>(last) : sequence.key_length;
+    key_ = stream(parameters_.key, item, first_row, end);
+    value_ = stream(parameters_.value, item, first_row, end);
     if constexpr (kStages == 1) {
       request_key(0);
       copy_async_commit();
@@ -102,12 +104,9 @@ class KeyValueLoader {
     return stage + 1 == kStages ? 0 : stage + 1;
   }
 
-  Stream stream(const TensorView& view, const BlockRange& range) const {
-    const int first_row = range.begin * Config::kTileN;
-    const Element* source = tensor_row<Element>(view, item_.batch, item_.kv_head, first_row);
-    const long long rows = static_cast<long long>(range.end) * Config::kTileN;
-    const int end = rows < sequence_.key_length ? static_cast<int>(rows) : sequence_.key_length;
-    return Stream{Copy::thread_source(source, view.row_stride), end - first_row};
+  static Stream stream(const TensorView& view, const WorkItem& item, int first_row, int end_row) {
+    const Element* source = tensor_row<Element>(view, item.batch, item.kv_head, first_row);
+    return Stream{Copy::thread_source(source, view.row_stride), end_row - first_row};
   }
 
   void request_block(int stage) {
@@ -134,8 +133,6 @@ class KeyValueLoader {
 
   Storage& storage_;
   const AttentionParameters& parameters_;
-  const WorkItem& item_;
-  const SequenceInfo& sequence_;
   Stream key_;
   Stream value_;
   int read_stage_ = 0;

@@ -17,17 +17,24 @@ struct Mask {
   const WorkItem& item;
 
   bool visible(int query, int key) const {
-    if (key >= sequence.key_length) return false;
-    if (Config::kCausal && key > query + sequence.diagonal()) return false;
-    return !Config::kMaskHook || Config::visible(position(query, key));
+    return key < seen_keys(query) && hook_shows(query, key);
   }
 
   /// Entries that may not be seen become -inf. `first_query` and `first_key` are the tile's.
   template <int kRowTiles, int kColumnTiles>
   void apply(Accumulator<kRowTiles, kColumnTiles>& scores, int first_query, int first_key) const {
-    scores.for_each([&](int, int row, int column, float& score) {
-      if (!visible(first_query + row, first_key + column)) score = -infinity();
-    });
+    const int lane_key = first_key + 2 * (lane() % 4);
+#pragma unroll
+    for (int row = 0; row < 2 * kRowTiles; ++row) {
+      const int query = first_query + fragment_row(row);
+      const int seen = seen_keys(query) - lane_key;
+#pragma unroll
+      for (int i = 0; i < 2 * kColumnTiles; ++i) {
+        const int column = 8 * (i / 2) + i % 2;
+        float& score = scores.value[row / 2][i / 2][2 * (row % 2) + i % 2];
+        if (column >= seen || !hook_shows(query, lane_key + column)) score = -infinity();
+      }
+    }
   }
 
   /// Runs the score hook, which sees and returns logits (scale * q·k); scores stay unscaled.
@@ -44,6 +51,19 @@ struct Mask {
   }
 
  private:
+  /// The keys a row sees, hook aside, are the first ones.
+  int seen_keys(int query) const {
+    return Config::kCausal ? sequence.causal_keys(query) : sequence.key_length;
+  }
+
+  bool hook_shows(int query, int key) const {
+    if constexpr (Config::kMaskHook) {
+      return Config::visible(position(query, key));
+    } else {
+      return true;
+    }
+  }
+
   ScorePosition position(int query, int key) const {
     return ScorePosition{item.batch, item.head, query, key};
   }
