@@ -167,8 +167,17 @@ TEST_CASE("a second process takes the kernel from the cache without loading NVRT
   const TemporaryFolder folder;
   CHECK_THAT(run_probe(folder.path() / "cubins.db"),
              Catch::Contains("from_cache=0 nvrtc_loaded=1"));
-  const std::string warm = run_probe(folder.path() / "cubins.db");
-  CHECK_THAT(warm, Catch::Contains("from_cache=1 nvrtc_loaded=0"));
+  double best = 1e9;
+  for (int run = 0; run < 5; ++run) {
+    const std::string warm = run_probe(folder.path() / "cubins.db");
+    CHECK_THAT(warm, Catch::Contains("from_cache=1 nvrtc_loaded=0"));
+    const std::size_t figure = warm.find("processor=");
+    REQUIRE(figure != std::string::npos);
+    best = std::min(best, std::stod(warm.substr(figure + std::strlen("processor="))));
+  }
+#ifndef __SANITIZE_ADDRESS__
+  CHECK(best <= 5.0);  // milliseconds of processor time: a busy machine does not inflate it
+#endif
 }
 
 }  // namespace
