@@ -14,7 +14,6 @@
 
 #include "instruction/opaque.cuh"
 #include "part/block_range.cuh"
-#include "part/fragment.cuh"
 #include "part/key_split.cuh"
 #include "part/key_value_walk.cuh"
 #include "part/mask.cuh"
@@ -22,7 +21,7 @@
 #include "part/scheduler.cuh"
 #include "part/sequence_info.cuh"
 #include "part/shared_tile.cuh"
-#include "part/softmax.cuh"
+#include "part/split_softmax.cuh"
 #include "part/tile_view.cuh"
 
 namespace heddle::fa1 {
@@ -62,15 +61,6 @@ struct QueryTile {
   }
 };
 
-/// Rows' state of one step, as far as one thread needs it.
-template <class Config>
-struct StepRows {
-  static constexpr int kRows = 2 * KeySplit<Config>::kRowTiles;
-  float reference[kRows];
-  float factor[kRows];  ///< what the rows' output so far is multiplied by
-  float sum[kRows];     ///< of this warp's keys
-};
-
 /// scores = Q K^T of one step and of this warp's keys.
 template <class Config, class KeyTile>
 inline void multiply_query_key(typename KeySplit<Config>::Scores& scores,
@@ -93,57 +83,6 @@ inline void multiply_query_key(typename KeySplit<Config>::Scores& scores,
       multiply_pair<typename Config::Element>(scores, rows, pair, key / 8);
     }
   }
-}
-
-/// Exponents are taken relative to 0 where every score so far is -inf: -inf - -inf is NaN.
-inline float finite_reference(float reference) {
-  return reference == -infinity() ? 0.0f : reference;
-}
-
-/// Turns this warp's scores into probabilities relative to the team's row maxima.
-template <class Config>
-inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
-                                     TeamExchange<Config>& exchange, const float* reference,
-                                     float scale_log2) {
-  using Split = KeySplit<Config>;
-  StepRows<Config> rows;
-  float maxima[StepRows<Config>::kRows];
-  row_maximum(maxima, scores);
-  for (float& largest : maxima) largest *= scale_log2;
-  share_rows(exchange.maximum[Split::key_warp()], maxima);
-  Split::sync();
-#pragma unroll
-  for (int row = 0; row < StepRows<Config>::kRows; ++row) {
-    const float before = reference[fragment_row(row)];
-    rows.reference[row] = finite_reference(team_maximum(exchange, before, fragment_row(row)));
-    rows.factor[row] = fast_exp2(before - rows.reference[row]);
-    rows.sum[row] = 0.0f;
-  }
-  scores.for_each([&](int row, int, int, float& score) {
-    score = fast_exp2(score * scale_log2 - rows.reference[row]);
-    rows.sum[row] += score;
-  });
-#pragma unroll
-  for (int row = 0; row < StepRows<Config>::kRows; ++row) {
-    rows.sum[row] += shuffle_xor(rows.sum[row], 1);
-    rows.sum[row] += shuffle_xor(rows.sum[row], 2);
-  }
-  share_rows(exchange.sum[Split::key_warp()], rows.sum);
-  return rows;
-}
-
-/// Moves a team's rows on to their new maxima and sums: its first warp, a lane per row, once no
-/// thread reads the old ones any more.
-template <class Config>
-inline void update_statistics(const TeamExchange<Config>& exchange, float* reference, float* sum) {
-  if (KeySplit<Config>::key_warp() != 0) return;
-  const float before = reference[lane()];
-  const float after = team_maximum(exchange, before, lane());
-  float total = sum[lane()] * fast_exp2(before - finite_reference(after));
-#pragma unroll
-  for (const auto& warp_sums : exchange.sum) total += warp_sums[lane()];
-  reference[lane()] = after;
-  sum[lane()] = total;
 }
 
 /// One round's columns of P V over this warp's keys.
@@ -337,7 +276,6 @@ inline void attention(const AttentionParameters& parameters) {
 #pragma unroll 1
   for (int index = 0; index < parameters.query_tiles; ++index) {
     const QueryTile<Config> tile(sequence, index);
-    const bool backwards = index % 2 != 0;
     using QueryCopy = TileCopy<Config, Config::kTileM>;
     sync_block();  // the tile before is stored
     QueryCopy::clear_padding(shared.query);
@@ -349,7 +287,7 @@ inline void attention(const AttentionParameters& parameters) {
     bool sanitize = false;
 #pragma unroll 1
     while (true) {
-      walk.start(tile.range, backwards);
+      walk.start(tile.range, index % 2 != 0);
       attend(output, shared, walk, tile, mask, parameters, sanitize);
       if (sanitize || tile.range.first_masked >= tile.range.end) break;
       if (!sync_block_any(!output.is_finite())) break;
