@@ -38,6 +38,11 @@ struct KeySplit {
   /// What a warp owns of its team's output: column tile kKeyWarps * round + key_warp of each row.
   using Output = Accumulator<kRowTiles * kSteps, kRounds>;
 
+  /// How many warps' parts are read at once. A large output and the mask leave no registers for
+  /// more than one (with all at once, ptxas spills 20 to 56 bytes).
+  static constexpr int kOutputRegisters = 4 * kRowTiles * kSteps * kRounds;
+  static constexpr int kReadAhead = Config::kCausal && kOutputRegisters > 64 ? 1 : kKeyWarps;
+
   static int team() { return warp() / kKeyWarps; }
   static int key_warp() { return warp() % kKeyWarps; }
   static void sync() { sync_team(1 + team(), kKeyWarps * kWarpSize); }
@@ -100,7 +105,7 @@ inline void exchange_partial(TeamExchange<Config>& exchange,
     }
   }
   Split::sync();
-#pragma unroll
+#pragma unroll Split::kReadAhead
   for (int other = 1; other < Split::kKeyWarps; ++other) {
     const int from = (self + other) % Split::kKeyWarps;
 #pragma unroll
