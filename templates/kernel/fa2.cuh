@@ -138,8 +138,7 @@ inline void multiply_probability_value(typename WarpTile<Config>::Output& output
 /// the walk has to be repeated with `sanitize` on.
 template <class Config>
 inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
-                   const AttentionParameters& parameters, bool sanitize) {
-  const Work<Config> work(parameters);
+                   const Work<Config>& work, const AttentionParameters& parameters, bool sanitize) {
   const BlockRange range = work.range;
   const Mask<Config> mask{work.sequence, work.item};
   const int first_query = work.first_query + WarpTile<Config>::first_row();
@@ -153,7 +152,6 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     sync_block();
     load_query(warp_tile, shared.query);
   }
-  warp_tile.clear();
 #pragma unroll 1
   for (int block = range.begin; block < range.end; ++block) {
     const int first_key = block * Config::kTileN;
@@ -242,13 +240,15 @@ inline void attention(const AttentionParameters& parameters) {
                 "the host's shared-memory size is not the kernel's");
   auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
   WarpTile<Config> warp_tile;
-  warp_tile.clear();
-  const Work<Config> work(parameters);
-  if (work.range.begin < work.range.end) {
-    prepare(shared, work, parameters);
-    bool sanitize = false;
+  bool sanitize = false;
 #pragma unroll 1
-    while (attend(warp_tile, shared, parameters, sanitize)) sanitize = true;
+  while (true) {
+    const Work<Config> work(parameters);
+    warp_tile.clear();
+    if (work.range.begin >= work.range.end) break;
+    prepare(shared, work, parameters);
+    if (!attend(warp_tile, shared, work, parameters, sanitize)) break;
+    sanitize = true;
   }
   finish(warp_tile, shared, parameters);
 }
