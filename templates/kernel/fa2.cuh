@@ -152,6 +152,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     sync_block();
     load_query(warp_tile, shared.query);
   }
+  const int first_sanitized = sanitize ? range.first_masked : range.end;
 #pragma unroll 1
   for (int block = range.begin; block < range.end; ++block) {
     const int first_key = block * Config::kTileN;
@@ -167,7 +168,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     }
     auto& value_tile = loader.wait_value();
     if (sees_any) warp_tile.softmax.follow(scores, warp_tile.output, parameters.scale_log2);
-    if (masked && sanitize) {
+    if (block >= first_sanitized) {
       sanitize_values(warp_tile.output, value_tile, mask, first_query, first_key);
     }
     // No branch from here to the end of the product: the exponentials of later keys then run in
