@@ -16,7 +16,7 @@ void ModelFlags::add_to(CLI::App& app) {
   app.add_option("--batches", workload_.batches, "batch sizes, comma-separated")
       ->delimiter(',')
       ->group(group);
-  app.add_option("--lengths", workload_.lengths,
+  app.add_option("--seqlens", workload_.lengths,
                  "sequence lengths, comma-separated: prompts to prefill, caches to decode from")
       ->delimiter(',')
       ->group(group);

@@ -26,16 +26,16 @@ struct PartTemplate {
 
 constexpr PartTemplate kTemplates[] = {
     {KernelPart::kUnfusedScores, "kernel/unfused_scores.cuh", "unfused::scores",
-     "tile_m tile_n warps stages"},
+     "tile_m tile_n warps stages split_kv longest_first"},
     {KernelPart::kUnfusedSoftmax, "kernel/unfused_softmax.cuh", "unfused::softmax", ""},
     {KernelPart::kUnfusedOutput, "kernel/unfused_output.cuh", "unfused::output",
-     "tile_m tile_n warps stages"},
-    {KernelPart::kFa1Attention, "kernel/fa1.cuh", "fa1::attention", "tile_m tile_n warps stages"},
+     "tile_m tile_n warps stages split_kv longest_first"},
+    {KernelPart::kFa1Attention, "kernel/fa1.cuh", "fa1::attention", "tile_m tile_n warps stages split_kv longest_first"},
     {KernelPart::kFa2Attention, "kernel/fa2.cuh", "fa2::attention",
      "tile_m tile_n warps stages query_in_registers running_max split_kv longest_first"},
     {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
-     "tile_m tile_n reference"},
+     "tile_m tile_n split_kv longest_first reference"},
 };
 
 const PartTemplate& template_of(KernelPart part) {
@@ -94,7 +94,8 @@ std::string config_struct(const Variant& variant, const KernelConfig& config,
   text += constant("kSharedBytes", footprint.shared_bytes);
   for_each_field(config, [&](const auto& knob, const auto& value) {
     if (!lists(entry.knobs, knob.name)) return;
-    // A knob without effect here is emitted neutral, so that equal kernels have equal texts.
+    // A knob without effect here is emitted neutral, so that equal kernels have equal texts (and
+    // parts that families share, such as the scheduler, find it).
     const bool applies = knob_applies(knob.name, config.family, variant);
     text += constant(constant_name(knob.name), applies ? value : std::decay_t<decltype(value)>{});
   });
@@ -145,7 +146,7 @@ std::string main_text(const Variant& variant, const KernelConfig& config, const 
       "\n"
       "{struct}"
       "\n"
-      "extern \"C\" __global__ void __launch_bounds__(Config::kThreads)\n"
+      "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 1)\n"
       "heddle_{part}(const __grid_constant__ heddle::AttentionParameters parameters) {{\n"
       "  heddle::{function}<Config>(parameters);\n"
       "}}\n",
