@@ -17,22 +17,24 @@ std::atomic<long long> allocations{0};
 }
 
 // Every operator new of the process, libheddle.so included, comes through here.
-void* operator new(std::size_t bytes) {
+// Not inlined: the compiler would take malloc and delete for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* pointer = std::malloc(bytes)) return pointer;
   throw std::bad_alloc();
 }
-void operator delete(void* pointer) noexcept {
+[[gnu::noinline]] void operator delete(void* pointer) noexcept {
   std::free(pointer);
 }
-void operator delete(void* pointer, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept {
   std::free(pointer);
 }
 
 namespace heddle {
 namespace {
 
-/// Generous, for a loaded machine; the figure itself is printed. Debug builds are not measured.
+/// Generous, for a loaded machine; the figure itself is printed. Debug and sanitized builds are not
+/// judged.
 constexpr double kAllowedNanoseconds = 3000;
 
 struct Served {
@@ -192,7 +194,7 @@ TEST_CASE("host time of a hot call") {
   const double own_stream = nanoseconds_per_call(served, here);
   std::printf("hot call: %.0f ns (null stream), %.0f ns (stream), fake driver included\n",
               null_stream, own_stream);
-#ifdef NDEBUG
+#if defined(NDEBUG) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   CHECK(null_stream < kAllowedNanoseconds);
   CHECK(own_stream < kAllowedNanoseconds);
 #endif
