@@ -121,10 +121,11 @@ std::optional<Measurement> measurement_of(const std::vector<ColumnValue>& values
 }
 
 std::string row_checksum(const std::vector<Column>& columns) {
+  const auto defaults = columns_of(Measurement{});
   std::string text;
-  for (const auto& [name, value] : columns) {
-    if (std::holds_alternative<std::monostate>(value)) continue;
-    text += name + '=' + text_of(value) + ',';
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].value == defaults.at(i).value) continue;
+    text += columns[i].name + '=' + text_of(columns[i].value) + ',';
   }
   return hash_text(text).hex();
 }

@@ -22,7 +22,8 @@ std::vector<Column> columns_of(const Measurement& measurement);
 /// nullopt for values that this heddle cannot read (an unknown field of a newer one, damage).
 std::optional<Measurement> measurement_of(const std::vector<ColumnValue>& values);
 
-/// Over names and values of every data column that is not absent.
+/// Over names and values of every data column that is not at its default, so that a column added
+/// later, with a neutral default, leaves the checksums of older rows valid.
 std::string row_checksum(const std::vector<Column>& columns);
 
 /// What is stored: valid UTF-8, finite numbers, a time.
