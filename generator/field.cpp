@@ -27,9 +27,15 @@ int hex_digit(char c) {
 
 }  // namespace
 
-std::string value_text(bool value) { return value ? "true" : "false"; }
-std::string value_text(int value) { return std::to_string(value); }
-std::string value_text(long long value) { return std::to_string(value); }
+std::string value_text(bool value) {
+  return value ? "true" : "false";
+}
+std::string value_text(int value) {
+  return std::to_string(value);
+}
+std::string value_text(long long value) {
+  return std::to_string(value);
+}
 
 std::string value_text(double value) {
   char buffer[32];
@@ -58,8 +64,12 @@ bool parse_value(std::string_view text, bool& value) {
   return true;
 }
 
-bool parse_value(std::string_view text, int& value) { return parse_number(text, value); }
-bool parse_value(std::string_view text, long long& value) { return parse_number(text, value); }
+bool parse_value(std::string_view text, int& value) {
+  return parse_number(text, value);
+}
+bool parse_value(std::string_view text, long long& value) {
+  return parse_number(text, value);
+}
 
 bool parse_value(std::string_view text, double& value) {
   double parsed = 0;
