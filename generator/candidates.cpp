@@ -15,9 +15,9 @@ struct KnobLists {
 };
 
 const KnobLists kKnobLists[] = {
-    {Family::kUnfused, {64, 128}, {64, 128}, {4, 8}, {2, 3}},
-    {Family::kFa1, {32, 64, 128}, {64, 128}, {4, 8}, {1, 2}},
-    {Family::kFa2, {16, 32, 64, 128}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
+    {Family::kUnfused, {64, 128}, {64, 128}, {4, 8}, {1, 2, 3}},
+    {Family::kFa1, {32, 64, 128, 192, 256}, {64, 128, 192, 256}, {4, 8}, {1, 2}},
+    {Family::kFa2, {16, 32, 64, 128, 192}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
 };
 
 /// Replaces each config by one per value of the knob.
