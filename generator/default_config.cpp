@@ -17,7 +17,7 @@ struct PrefillTile {
 };
 
 constexpr PrefillTile kPrefillTiles[] = {
-    {64, 128, 128, 4, 1}, {128, 128, 64, 4, 1}, {256, 128, 64, 8, 1}, {256, 64, 32, 4, 2}};
+    {64, 128, 128, 4, 1}, {128, 128, 48, 4, 2}, {256, 128, 64, 8, 1}, {256, 64, 32, 4, 2}};
 
 /// Below this many keys a combine kernel costs more than the split saves.
 constexpr int kSplitKeys = 512;

@@ -104,6 +104,10 @@ Comparison failed(std::string explanation) {
 
 }  // namespace
 
+std::vector<KernelConfig> reference_configs() {
+  return {reference_config(ReferenceKind::kFloat64), reference_config(ReferenceKind::kBaseline)};
+}
+
 DeviceReference compute_reference(const Device& device, Compiler& compiler, const Problem& problem,
                                   const HostTensors& tensors) {
   return {run_reference(device, compiler, problem, tensors, ReferenceKind::kFloat64),

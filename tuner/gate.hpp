@@ -23,6 +23,9 @@ struct DeviceReference {
 DeviceReference compute_reference(const Device& device, Compiler& compiler, const Problem& problem,
                                   const HostTensors& tensors);
 
+/// The configs of the two kernels that compute_reference() runs.
+std::vector<KernelConfig> reference_configs();
+
 /// What no kernel may pass that is wrong: fresh random inputs, poisoned outputs, guard bands, two
 /// runs that must agree bit for bit, every element of O and LSE against the float64 reference.
 class Gate {

@@ -1,7 +1,10 @@
 #include "tuner/verify_suite.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -50,46 +53,102 @@ class Suite {
   }
 
   SuiteReport run() {
-    for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
-      if (options_.named_cases) run_named_cases(dtype);
-      for (const int head_dim : options_.head_dims) {
-        for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
-          Variant variant;
-          variant.dtype = dtype;
-          variant.head_dim = head_dim;
-          variant.mask = mask;
-          run_variant(variant);
-        }
+    std::vector<Variant> variants = matrix_variants();
+    std::vector<CaseInput> cases;
+    if (options_.named_cases) {
+      for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+        for (CaseInput& entry : all_cases(dtype)) cases.push_back(std::move(entry));
       }
     }
+    for (CaseInput& entry : cases) {
+      Variant& variant = entry.problem.variant;
+      variant.alignment = std::min(variant.alignment, stride_alignment(entry.problem));
+      variants.push_back(variant);
+    }
+    compile_ahead(variants);
+    for (const CaseInput& entry : cases) {
+      check_all(entry.problem, entry.tensors, load_kernels(entry.problem.variant), entry.name);
+    }
+    for (const Variant& variant : matrix_variants()) run_variant(variant);
     return std::move(report_);
   }
 
  private:
-  std::vector<Kernel> load_kernels(const Variant& variant) {
-    std::vector<Kernel> kernels;
+  /// One config of each kind, drawn at random: the suite covers the search space over time.
+  std::vector<KernelConfig> choose_configs(const Variant& variant) {
+    std::vector<KernelConfig> configs;
     for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2}) {
       const auto& wanted = options_.families;
       if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), family) == 0) continue;
       for (const bool split : {false, true}) {
         if (split && family != Family::kFa2) continue;
-        kernels.push_back(load_kernel(variant, family, split));
+        configs.push_back(choose_config(variant, family, split));
       }
     }
-    return kernels;
+    return configs;
   }
 
-  /// A config of the family, drawn at random: the suite covers the search space over time.
-  Kernel load_kernel(const Variant& variant, Family family, bool split) {
+  KernelConfig choose_config(const Variant& variant, Family family, bool split) {
     auto candidates = enumerate_candidates(variant, device_.limits(), family);
     std::erase_if(candidates, [&](const KernelConfig& entry) { return entry.split_kv != split; });
     if (candidates.empty()) {
       throw Error(ErrorCode::kNoLegalConfig, "family",
                   fmt::format("no legal {} config for {}", enum_name(family), full_text(variant)));
     }
-    const auto chosen = candidates[random_() % candidates.size()];
-    const auto compiled = compile_config(compiler_, variant, chosen, device_.limits());
-    return {chosen, load_config(device_, variant, chosen, compiled)};
+    return candidates[random_() % candidates.size()];
+  }
+
+  const std::vector<KernelConfig>& configs_of(const Variant& variant) {
+    auto& configs = configs_[canonical_text(variant)];
+    if (configs.empty()) configs = choose_configs(variant);
+    return configs;
+  }
+
+  std::vector<Kernel> load_kernels(const Variant& variant) {
+    std::vector<Kernel> kernels;
+    for (const KernelConfig& config : configs_of(variant)) {
+      const auto compiled = compile_config(compiler_, variant, config, device_.limits());
+      kernels.push_back({config, load_config(device_, variant, config, compiled)});
+    }
+    return kernels;
+  }
+
+  /// Every variant's kernels and references, on all cores; loading then finds them in memory.
+  void compile_ahead(const std::vector<Variant>& variants) {
+    std::vector<std::pair<Variant, KernelConfig>> work;
+    for (const Variant& variant : variants) {
+      const bool known = configs_.contains(canonical_text(variant));
+      if (known) continue;
+      for (const KernelConfig& config : configs_of(variant)) work.emplace_back(variant, config);
+      for (const KernelConfig& config : reference_configs()) work.emplace_back(variant, config);
+    }
+    std::atomic<std::size_t> next{0};
+    const auto compile = [&] {
+      for (std::size_t i = next++; i < work.size(); i = next++) {
+        try {
+          compile_config(compiler_, work[i].first, work[i].second, device_.limits());
+        } catch (const Error&) {
+          // Loading meets the same error again and reports it.
+        }
+      }
+    };
+    std::vector<std::jthread> threads(std::max(1u, std::thread::hardware_concurrency()));
+    for (auto& thread : threads) thread = std::jthread(compile);
+  }
+
+  std::vector<Variant> matrix_variants() const {
+    std::vector<Variant> variants;
+    for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+      for (const int head_dim : options_.head_dims) {
+        for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+          Variant& variant = variants.emplace_back();
+          variant.dtype = dtype;
+          variant.head_dim = head_dim;
+          variant.mask = mask;
+        }
+      }
+    }
+    return variants;
   }
 
   void run_variant(const Variant& variant) {
@@ -107,14 +166,6 @@ class Suite {
         check_all(problem, tensors, kernels, std::string(enum_name(kind_of(index))));
         ++index;
       }
-    }
-  }
-
-  void run_named_cases(DataType dtype) {
-    for (const CaseInput& entry : all_cases(dtype)) {
-      Problem problem = entry.problem;
-      problem.variant.alignment = std::min(problem.variant.alignment, stride_alignment(problem));
-      check_all(problem, entry.tensors, load_kernels(problem.variant), entry.name);
     }
   }
 
@@ -142,6 +193,7 @@ class Suite {
   const SuiteOptions& options_;
   const std::function<void(int, int)>& progress_;
   std::mt19937 random_;
+  std::map<std::string, std::vector<KernelConfig>> configs_;  ///< by the variant's text
   SuiteReport report_;
 };
 
