@@ -19,6 +19,7 @@ struct CompileOptions {
   TargetFlags target;
   ServiceFlags services;
   bool json = false;
+  bool ptx = false;
 };
 
 nlohmann::json to_json(const CompiledKernel& kernel, int shared_bytes) {
@@ -45,7 +46,28 @@ void print_row(const CompiledKernel& kernel, int shared_bytes) {
   if (!notes.remarks.empty()) std::cout << "  " << notes.remarks << '\n';
 }
 
+/// The PTX of one part, straight from NVRTC: caches keep cubins alone.
+std::string ptx_of(const KernelSource& source, const Nvrtc& nvrtc) {
+  Nvrtc::Output output = nvrtc.compile(source, compile_options(source.architecture));
+  if (output.status == 0) return std::move(output.ptx);
+  throw Error(ErrorCode::kCompileFailed, source.entry,
+              fmt::format("{} failed with {} for {}:\n{}\nheddle emit prints the source",
+                          output.stage, output.status_name, source.entry, output.log));
+}
+
+int print_ptx(const CompileOptions& options) {
+  const Problem problem = options.problem.resolve();
+  const DeviceLimits limits = options.target.resolve();
+  const KernelConfig config = options.kernel.resolve(problem, limits);
+  Compiler compiler(options.services.compiler_options());
+  for (const KernelPart part : kernel_parts(config)) {
+    std::cout << ptx_of(emit(problem.variant, config, part, limits), compiler.nvrtc()) << '\n';
+  }
+  return kExitDone;
+}
+
 int run_compile(const CompileOptions& options) {
+  if (options.ptx) return print_ptx(options);
   const Problem problem = options.problem.resolve();
   const DeviceLimits limits = options.target.resolve();
   const KernelConfig config = options.kernel.resolve(problem, limits);
@@ -83,7 +105,8 @@ void register_compile(const CommandSink& sink) {
   options->kernel.add_to(verb);
   options->target.add_to(verb);
   options->services.add_to(verb);
-  verb.add_flag("--json", options->json, "print JSON");
+  auto* json = verb.add_flag("--json", options->json, "print JSON");
+  verb.add_flag("--ptx", options->ptx, "print the PTX instead")->excludes(json);
 }
 
 }  // namespace heddle

@@ -171,21 +171,44 @@ class Suite {
 
   void check_all(const Problem& problem, const HostTensors& tensors,
                  const std::vector<Kernel>& kernels, const std::string& label) {
-    const DeviceReference expected = compute_reference(device_, compiler_, problem, tensors);
+    if (lost_) return;
+    DeviceReference expected;
+    try {
+      expected = compute_reference(device_, compiler_, problem, tensors);
+    } catch (const Error& error) {
+      return fail(label, problem, reference_configs().front(), error);
+    }
     for (const Kernel& kernel : kernels) {
       Problem asked = problem;
       if (kernel.config.split_kv) asked.sizes.num_splits = options_.splits;
-      const Comparison result =
-          verify_config(device_, {asked, tensors, expected}, kernel.config, *kernel.loaded);
-      ++report_.checks;
-      if (!result.record.passed) {
-        report_.failures.push_back(
-            {fmt::format("{} [{}; {}] {}", label, canonical_text(asked.variant),
-                         canonical_text(asked.sizes), canonical_text(kernel.config)),
-             result.explanation});
+      try {
+        check(label, {asked, tensors, expected}, kernel);
+      } catch (const Error& error) {
+        return fail(label, asked, kernel.config, error);
       }
     }
     if (progress_) progress_(report_.checks, 0);
+  }
+
+  void check(const std::string& label, const VerifyCase& verify_case, const Kernel& kernel) {
+    ++report_.checks;
+    const Comparison result = verify_config(device_, verify_case, kernel.config, *kernel.loaded);
+    if (result.record.passed) return;
+    report_.failures.push_back(
+        {describe(label, verify_case.problem, kernel.config), result.explanation});
+  }
+
+  /// A failed launch loses the context: nothing after it can be judged.
+  void fail(const std::string& label, const Problem& problem, const KernelConfig& config,
+            const Error& error) {
+    report_.failures.push_back({describe(label, problem, config), error.what()});
+    lost_ = true;
+  }
+
+  static std::string describe(const std::string& label, const Problem& problem,
+                              const KernelConfig& config) {
+    return fmt::format("{} [{}; {}] {}", label, canonical_text(problem.variant),
+                       canonical_text(problem.sizes), canonical_text(config));
   }
 
   const Device& device_;
@@ -194,6 +217,7 @@ class Suite {
   const std::function<void(int, int)>& progress_;
   std::mt19937 random_;
   std::map<std::string, std::vector<KernelConfig>> configs_;  ///< by the variant's text
+  bool lost_ = false;
   SuiteReport report_;
 };
 

@@ -20,8 +20,9 @@ TEST_CASE("C59 the default is legal for every variant, size and architecture") {
           INFO(limits.architecture << " " << full_text(variant) << " " << canonical_text(config));
           CHECK_FALSE(reject(variant, config, limits).has_value());
           CHECK(config.family == Family::kFa2);
+          // Not by way of reject(): a bug there must not hide a kernel that cannot launch.
           CHECK(part_footprint(variant, config, KernelPart::kFa2Attention).shared_bytes <=
-                99 * 1024);
+                limits.shared_bytes_per_block);
         }
       }
     }
