@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""heddle beside PyTorch's attention in one process, on one GPU.
+
+heddle chooses as it does for any caller: the winner stored in the results database ($HEDDLE_DB),
+else its default; the config and how well it matches are printed. Each repetition times all of
+them, order alternating; a cell's ratio is the median over repetitions. A cell whose result is
+wrong is not timed, and the exit code is 1.
+"""
+
+import argparse
+import sys
+
+import cells
+import heddle_ctypes
+
+try:
+    import torch
+
+    import reference
+    import timing
+    from heddle_torch import Attention
+    from peers import PEERS
+    from report import Comparison, environment
+except ImportError as missing:
+    print(f"{sys.argv[0]}: {missing}; it needs PyTorch with CUDA", file=sys.stderr)
+    sys.exit(3)
+
+WRONG_USE = ("HEDDLE_INVALID_ARGUMENT", "HEDDLE_UNSUPPORTED")
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def names_of(known):
+    """A parser of comma-separated names, all of them in `known`."""
+
+    def parse(text):
+        unknown = [name for name in text.split(",") if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of: {', '.join(known)}")
+        return text.split(",")
+
+    return parse
+
+
+def add_sweep_arguments(parser):
+    parser.add_argument("--head-dims", type=numbers, default=[64, 128], help="default: 64,128")
+    parser.add_argument(
+        "--masks", type=names_of(["full", "causal"]), default=["full", "causal"],
+        help="default: full,causal",
+    )
+    parser.add_argument(
+        "--lengths", type=numbers, default=[512, 1024, 2048, 4096, 8192, 16384],
+        help="default: 512,1024,2048,4096,8192,16384",
+    )
+    parser.add_argument("--tokens", type=int, default=16384, help="batch * length")
+    parser.add_argument("--hidden", type=int, default=2048, help="heads * head_dim")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--csv", help="file to write, a line per cell and implementation")
+    parser.add_argument(
+        "--also-json", action="append", default=[], metavar="FILE",
+        help="output of `heddle bench --json` (or `tune --json`): its families become columns",
+    )
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_sweep_arguments(parser)
+    parser.add_argument(
+        "--peers", type=names_of(list(PEERS)), default=["flash", "cudnn"],
+        help="of flash, cudnn, unfused (default: flash,cudnn)",
+    )
+    parser.add_argument("--library", help="libheddle.so (default: $HEDDLE_LIBRARY)")
+    parser.add_argument("--nvrtc", help="libnvrtc or its folder (default: $HEDDLE_NVRTC)")
+    parser.add_argument("--seed", type=int, default=0, help="of the inputs; 0 = drawn afresh")
+    return parser.parse_args()
+
+
+def also_measured(options):
+    """{cell: {name: [seconds]}} of the --also-json files."""
+    also = {}
+    for path in options.also_json:
+        for (cell, family), seconds in cells.read_heddle_json(path).items():
+            also.setdefault(cell, {})[f"heddle {family}*"] = [seconds]
+    return also
+
+
+def publish(comparison, options):
+    facts = environment()
+    print(", ".join(f"{name} {value}" for name, value in facts.items()), end="\n\n")
+    print(comparison.table(), comparison.summary(), sep="\n\n")
+    if options.also_json:
+        print("\n* measured in another process, by heddle itself")
+    if options.csv:
+        comparison.write_csv(options.csv, facts)
+
+
+def random_inputs(cell):
+    shape = (cell.batch, cell.heads, cell.length, cell.head_dim)
+    return [torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
+
+
+def input_sets(cell):
+    set_bytes = 4 * cell.batch * cell.heads * cell.length * cell.head_dim * 2
+    return [random_inputs(cell) for _ in range(timing.input_set_count(set_bytes))]
+
+
+def check(context, tensors, causal):
+    """What is wrong with heddle's result, or None."""
+    attention = Attention(context, *tensors, causal, with_log_sum_exp=True)
+    attention.output.fill_(float("nan"))
+    attention()
+    torch.cuda.synchronize()
+    return reference.check_output(tensors, attention.output, attention.log_sum_exp, causal)
+
+
+def check_small(context, options):
+    """One ragged grouped-query shape per head dim and mask."""
+    wrong = []
+    for head_dim in options.head_dims:
+        for mask in options.masks:
+            q = torch.randn(2, 6, 201, head_dim, device="cuda", dtype=torch.bfloat16)
+            k, v = (torch.randn_like(q[:, :2]) for _ in range(2))
+            why = check(context, (q, k, v), mask == "causal")
+            if why:
+                wrong.append(f"d{head_dim} {mask}, 6 heads over 2, 201 x 201: {why}")
+    return wrong
+
+
+def peer_launches(peers, sets, causal):
+    """{name: run(i)} of the peers that can run this cell; the others are named on stderr."""
+    launches = {}
+    for name, attend in peers.items():
+        try:
+            attend(*sets[0], causal)
+        except RuntimeError as error:
+            first_line = str(error).splitlines()[0]
+            print(f"compare.py: {name} left out: {first_line}", file=sys.stderr)
+            continue
+        launches[name] = lambda i, attend=attend: attend(*sets[i % len(sets)], causal)
+    return launches
+
+
+def measure(context, cell, options, peers):
+    """Times of one cell and the config that heddle used."""
+    causal = cell.mask == "causal"
+    sets = input_sets(cell)
+    ours = [Attention(context, *tensors, causal) for tensors in sets]
+    implementations = {"heddle": lambda i: ours[i % len(ours)]()}
+    implementations.update(peer_launches(peers, sets, causal))
+    times = timing.interleaved(implementations, options.repetitions)
+    choice = context.explain_choice(ours[0].problem)
+    return times, f"{choice.get('match', '?')}: {choice.get('config', '?')}"
+
+
+def wrong_results(context, sweep, options):
+    wrong = check_small(context, options)
+    for cell in sweep:
+        why = check(context, random_inputs(cell), cell.mask == "causal")
+        if why:
+            wrong.append(f"{cell.name}: {why}")
+    return wrong
+
+
+def run(options):
+    if not torch.cuda.is_available():
+        print("compare.py: PyTorch finds no CUDA GPU; run this on a GPU machine", file=sys.stderr)
+        return 3
+    torch.manual_seed(options.seed or torch.seed())
+    print(f"seed {torch.initial_seed()}")
+    also = also_measured(options)
+    peers = {name: PEERS[name] for name in options.peers}
+    sweep = cells.sweep(
+        options.head_dims, options.masks, options.lengths, options.tokens, options.hidden
+    )
+    library = heddle_ctypes.load_library(options.library)
+    comparison = Comparison("heddle")
+    with heddle_ctypes.Context(library, nvrtc_path=options.nvrtc) as context:
+        wrong = wrong_results(context, sweep, options)
+        for line in wrong:
+            print(f"WRONG {line}", file=sys.stderr)
+        if wrong:
+            return 1
+        for cell in sweep:
+            times, note = measure(context, cell, options, peers)
+            times.update(also.get(cell, {}))
+            comparison.add(cell, times, note)
+            torch.cuda.empty_cache()
+    publish(comparison, options)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(run(parse_arguments()))
+    except (heddle_ctypes.HeddleError, OSError) as error:
+        print(f"compare.py: {error}", file=sys.stderr)
+        is_wrong_use = getattr(error, "status_name", "") in WRONG_USE
+        sys.exit(2 if is_wrong_use else 3)

@@ -1,0 +1,129 @@
+"""Tables, geometric means and CSV."""
+
+import csv
+import datetime
+import math
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def environment():
+    """What a number must be quoted with: GPU, driver, date, command."""
+    import torch
+
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        output = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+        driver = output.splitlines()[0].strip()
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        driver = "unknown"
+    return {
+        "gpu": torch.cuda.get_device_name(),
+        "driver": driver,
+        "torch": torch.__version__,
+        "cudnn": str(torch.backends.cudnn.version()),
+        "python": platform.python_version(),
+        "date": datetime.date.today().isoformat(),
+        "command": shlex.join(["python3", *sys.argv]),
+    }
+
+
+def format_table(rows):
+    """Left-aligned first column, the others right-aligned, two spaces between."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])]
+        cells += [text.rjust(width) for text, width in zip(row[1:], widths[1:])]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+class Comparison:
+    """Times per cell and implementation; ratios of every peer's time to the subject's."""
+
+    def __init__(self, subject):
+        self.subject = subject
+        self.cells = []  # (cell, {name: [seconds per repetition]}, note)
+
+    def add(self, cell, times, note=""):
+        self.cells.append((cell, times, note))
+
+    def names(self):
+        names = []
+        for _, times, _ in self.cells:
+            names += [name for name in times if name not in names]
+        return names
+
+    def ratio(self, times, peer):
+        """Above 1: the subject is faster. Repetitions are paired where both have them."""
+        if peer not in times or self.subject not in times:
+            return None
+        ours, theirs = times[self.subject], times[peer]
+        if len(ours) != len(theirs):
+            return statistics.median(theirs) / statistics.median(ours)
+        return statistics.median(theirs[i] / ours[i] for i in range(len(ours)))
+
+    def peers(self):
+        return [name for name in self.names() if name != self.subject]
+
+    def table(self):
+        names, peers = self.names(), self.peers()
+        header = ["TFLOP/s", *names, *(f"{self.subject}/{peer}" for peer in peers), "note"]
+        rows = [header]
+        for cell, times, note in self.cells:
+            row = [cell.name]
+            for name in names:
+                known = name in times
+                row.append(
+                    f"{cell.flops / statistics.median(times[name]) * 1e-12:.1f}" if known else "-"
+                )
+            ratios = [self.ratio(times, peer) for peer in peers]
+            row += ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
+            rows.append([*row, note])
+        return format_table(rows)
+
+    def summary(self):
+        """Per peer: geometric mean and worst cell, in all and per head dim and mask."""
+        lines = []
+        for peer in self.peers():
+            groups = {}
+            for cell, times, _ in self.cells:
+                ratio = self.ratio(times, peer)
+                if ratio is None:
+                    continue
+                for group in ("all", f"d{cell.head_dim} {cell.mask}"):
+                    groups.setdefault(group, []).append((ratio, cell.name))
+            for group, entries in groups.items():
+                worst, name = min(entries)
+                mean = geometric_mean([ratio for ratio, _ in entries])
+                lines.append(
+                    f"{self.subject}/{peer}, {group}: geometric mean {mean:.3f} over "
+                    f"{len(entries)} cells, worst {worst:.3f} ({name})"
+                )
+        return "\n".join(lines)
+
+    def write_csv(self, path, facts):
+        """A line per cell and implementation; every line says where and how it was measured."""
+        columns = ["head_dim", "mask", "length", "batch", "heads", "dtype", "implementation"]
+        columns += ["seconds", "tflops", "subject_ratio", "note", *facts]
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            for cell, times, note in self.cells:
+                for name, seconds in times.items():
+                    median = statistics.median(seconds)
+                    ratio = self.ratio(times, name)
+                    writer.writerow(
+                        [cell.head_dim, cell.mask, cell.length, cell.batch, cell.heads, "bf16"]
+                        + [name, f"{median:.6e}", f"{cell.flops / median * 1e-12:.2f}"]
+                        + ["" if ratio is None else f"{ratio:.4f}"]
+                        + [note if name == self.subject else "", *facts.values()]
+                    )
