@@ -86,8 +86,7 @@ long long part_blocks(const Problem& problem, const KernelConfig& config, const 
   const long long heads = static_cast<long long>(sizes.batch) * sizes.heads;
   const long long tiles = query_tiles(sizes, config);
   switch (part) {
-    case KernelPart::kUnfusedScores:
-      return heads * tiles * std::max(1LL, ceil_div(sizes.seqlen_kv, config.tile_n));
+    case KernelPart::kUnfusedScores:  // a block walks the key tiles of its rows
     case KernelPart::kUnfusedOutput:
       return heads * tiles;
     case KernelPart::kUnfusedSoftmax:
