@@ -32,11 +32,17 @@ int with_overhead(int fragments) {
   return std::min(fragments * 5 / 4 + 40, std::max(kAddressable, fragments + 51));
 }
 
+/// A chain of Q K^T sums, or two beyond the depth that one covers.
+int scores(const Variant& variant, int rows, int columns) {
+  const int chains = padded_head_dim(variant.head_dim) > kScoreChainDepth ? 2 : 1;
+  return chains * accumulator(rows, columns);
+}
+
 int fa2_registers(const Variant& variant, const KernelConfig& config) {
   const int rows = config.tile_m / config.warps;
   const int depth = padded_head_dim(variant.head_dim);
   const int query = operand(rows, config.query_in_registers ? depth : kMmaRows);
-  return with_overhead(accumulator(rows, depth) + accumulator(rows, config.tile_n) + query);
+  return with_overhead(accumulator(rows, depth) + scores(variant, rows, config.tile_n) + query);
 }
 
 /// Warps in fours (or a pair) split the keys and take 32 rows at a time; each holds its share of
@@ -45,15 +51,16 @@ int fa1_registers(const Variant& variant, const KernelConfig& config) {
   const int key_warps = std::max(fa1_key_warps(config.warps), 1);
   const int output =
       accumulator(config.tile_m, padded_head_dim(variant.head_dim)) / std::max(config.warps, 1);
-  const int scores = accumulator(kFa1StepRows, config.tile_n / key_warps);
-  return with_overhead(output + scores + accumulator(kFa1StepRows, 8 * key_warps));
+  const int step = scores(variant, kFa1StepRows, config.tile_n / key_warps);
+  return with_overhead(output + step + accumulator(kFa1StepRows, 8 * key_warps));
 }
 
 /// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
 /// dimensions, so a thread's share is all that counts.
 int unfused_registers(const Variant& variant, const KernelConfig& config) {
-  const int columns = std::max(config.tile_n, padded_head_dim(variant.head_dim));
-  const int results = accumulator(config.tile_m, columns) / std::max(config.warps, 1);
+  const int results = std::max(scores(variant, config.tile_m, config.tile_n),
+                               accumulator(config.tile_m, padded_head_dim(variant.head_dim))) /
+                      std::max(config.warps, 1);
   return with_overhead(results + operand(config.tile_m / 2, kMmaRows));
 }
 

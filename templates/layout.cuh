@@ -29,6 +29,9 @@ static_assert(warp_grid_columns(128, 128, 4) == 2, "64 x 64");
 static_assert(warp_grid_columns(128, 80, 8) == 1, "16 x 80: 80 is five blocks of 16");
 static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps");
 
+/// Head dims that one chain of tensor-core sums covers; larger ones take two (part/fragment.cuh).
+constexpr int kScoreChainDepth = 128;
+
 /// fa1: at most four warps split the keys of a tile; more warps form further teams.
 constexpr int fa1_key_warps(int warps) {
   return warps < 4 ? warps : 4;

@@ -68,9 +68,7 @@ inline void multiply_query_key(typename KeySplit<Config>::Scores& scores,
                                const KeyTile& keys, int step) {
   using Split = KeySplit<Config>;
   const auto warp_keys = view_from(keys, tile.warp_key, 0);
-  scores.clear();
-#pragma unroll
-  for (int depth = 0; depth < Config::kHeadDimPadded; depth += 16) {
+  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
     unsigned rows[Split::kRowTiles][4];
 #pragma unroll
     for (int r = 0; r < Split::kRowTiles; ++r) {
@@ -80,9 +78,9 @@ inline void multiply_query_key(typename KeySplit<Config>::Scores& scores,
     for (int key = 0; key < Split::kWarpKeys; key += 16) {
       unsigned pair[2][2];
       load_operand_b_rows(pair, warp_keys, key, depth);
-      multiply_pair<typename Config::Element>(scores, rows, pair, key / 8);
+      multiply_pair<typename Config::Element>(chain, rows, pair, key / 8);
     }
-  }
+  });
 }
 
 /// One round's columns of P V over this warp's keys.
@@ -222,7 +220,8 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
   using Element = typename Config::Element;
   using Split = KeySplit<Config>;
   using Copy = TileCopy<Config, Config::kTileM>;
-  sync_block();  // statistics are complete, Q is no longer read
+  copy_async_wait<0>();  // a tile without keys has not waited for its Q, which lands where O goes
+  sync_block();          // statistics are complete, Q is no longer read
 #pragma unroll
   for (int row = 0; row < Split::Output::kThreadRows; ++row) {
     const int tile_row = tile.team_row + fragment_row(row);

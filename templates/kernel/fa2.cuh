@@ -88,26 +88,24 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
                                const WarpTile<Config>& warp_tile, const QueryTile& query_tile,
                                const KeyTile& key_tile) {
   using Warp = WarpTile<Config>;
-  scores.clear();
-#pragma unroll
-  for (int step = 0; step < Warp::kDepthTiles / 2; ++step) {
+  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
     unsigned query[Warp::kRowTiles][4];
 #pragma unroll
     for (int r = 0; r < Warp::kRowTiles; ++r) {
       if constexpr (Config::kQueryInRegisters) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][step][i];
+        for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][depth / 16][i];
       } else {
-        load_operand_a(query[r], query_tile, WarpTile<Config>::first_row(), 16 * r, 16 * step);
+        load_operand_a(query[r], query_tile, Warp::first_row(), 16 * r, depth);
       }
     }
 #pragma unroll
     for (int key = 0; key < Config::kTileN; key += 16) {
       unsigned pair[2][2];
-      load_operand_b_rows(pair, key_tile, key, 16 * step);
-      multiply_pair<typename Config::Element>(scores, query, pair, key / 8);
+      load_operand_b_rows(pair, key_tile, key, depth);
+      multiply_pair<typename Config::Element>(chain, query, pair, key / 8);
     }
-  }
+  });
 }
 
 /// output += P V

@@ -32,9 +32,7 @@ template <class Config, class QueryTile, class KeyTile>
 inline void multiply_query_key(Scores<Config>& scores, const QueryTile& query, const KeyTile& key) {
   using Grid = ScoreGrid<Config>;
   const auto warp_keys = view_from(key, Grid::first_column(), 0);
-  scores.clear();
-#pragma unroll
-  for (int depth = 0; depth < Config::kHeadDimPadded; depth += 16) {
+  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
     unsigned rows[Grid::kRows / 16][4];
 #pragma unroll
     for (int r = 0; r < Grid::kRows / 16; ++r) {
@@ -44,9 +42,9 @@ inline void multiply_query_key(Scores<Config>& scores, const QueryTile& query, c
     for (int column = 0; column < Grid::kColumns; column += 16) {
       unsigned pair[2][2];
       load_operand_b_rows(pair, warp_keys, column, depth);
-      multiply_pair<typename Config::Element>(scores, rows, pair, column / 8);
+      multiply_pair<typename Config::Element>(chain, rows, pair, column / 8);
     }
-  }
+  });
 }
 
 /// A thread's pairs of neighbouring columns in two column tiles become four neighbours in one of

@@ -30,6 +30,17 @@ struct Accumulator {
     }
   }
 
+  void add(const Accumulator& other) {
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumnTiles; ++c) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) value[r][c][i] += other.value[r][c][i];
+      }
+    }
+  }
+
   /// Calls visit(thread_row, row, column, entry) for each entry of this thread; row and column
   /// count from the warp's tile, thread_row from 0 to kThreadRows.
   template <class Visit>
@@ -129,6 +140,24 @@ inline void multiply_pair(Accumulator<kRowTiles, kColumnTiles>& accumulator,
   for (int r = 0; r < kRowTiles; ++r) {
     mma_m16n8k16(accumulator.value[r][column_tile], a[r], pair[0], Element{});
     mma_m16n8k16(accumulator.value[r][column_tile + 1], a[r], pair[1], Element{});
+  }
+}
+
+/// scores = the sum of what step(accumulator, depth) adds for every 16 of kDepth. The tensor core
+/// truncates at each step, always towards zero; beyond kScoreChainDepth the error would exceed what
+/// the log-sum-exp may be off by, so a second chain starts from zero and is added once.
+template <int kDepth, class Scores, class Step>
+inline void accumulate_scores(Scores& scores, Step step) {
+  constexpr int kChain = kDepth <= kScoreChainDepth ? kDepth : kScoreChainDepth;
+  scores.clear();
+#pragma unroll
+  for (int depth = 0; depth < kChain; depth += 16) step(scores, depth);
+  if constexpr (kDepth > kChain) {
+    Scores rest;
+    rest.clear();
+#pragma unroll
+    for (int depth = kChain; depth < kDepth; depth += 16) step(rest, depth);
+    scores.add(rest);
   }
 }
 
