@@ -130,15 +130,16 @@ def check_small(context, options):
     return wrong
 
 
-def peer_launches(peers, sets, causal):
+def peer_launches(peers, sets, cell):
     """{name: run(i)} of the peers that can run this cell; the others are named on stderr."""
+    causal = cell.mask == "causal"
     launches = {}
     for name, attend in peers.items():
         try:
             attend(*sets[0], causal)
         except RuntimeError as error:
             first_line = str(error).splitlines()[0]
-            print(f"compare.py: {name} left out: {first_line}", file=sys.stderr)
+            print(f"compare.py: {cell.name}: {name} left out: {first_line}", file=sys.stderr)
             continue
         launches[name] = lambda i, attend=attend: attend(*sets[i % len(sets)], causal)
     return launches
@@ -150,7 +151,7 @@ def measure(context, cell, options, peers):
     sets = input_sets(cell)
     ours = [Attention(context, *tensors, causal) for tensors in sets]
     implementations = {"heddle": lambda i: ours[i % len(ours)]()}
-    implementations.update(peer_launches(peers, sets, causal))
+    implementations.update(peer_launches(peers, sets, cell))
     times = timing.interleaved(implementations, options.repetitions)
     choice = context.explain_choice(ours[0].problem)
     return times, f"{choice.get('match', '?')}: {choice.get('config', '?')}"
