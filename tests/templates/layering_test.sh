@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# layering_test.sh ROOT: who may include whom (the table of docs/architecture.md), and where asm is.
+set -uo pipefail
+cd "$1"
+failures=0
+
+# allow FOLDER NAMES…: quoted includes of FOLDER's files start with one of NAMES.
+allow() {
+  local folder=$1 names wrong
+  shift
+  names=$(IFS='|'; echo "$*")
+  if [ -z "$(find "$folder" -name '*.[ch]pp' -o -name '*.cuh')" ]; then
+    echo "$folder holds no source to check"
+    failures=1
+  fi
+  wrong=$(grep -rnE --include='*.[ch]pp' --include='*.cuh' --include='*.h' '^ *#include "' "$folder" |
+          grep -vE "#include \"($names)")
+  if [ -n "$wrong" ]; then
+    echo "$folder may include only $*:"
+    echo "$wrong"
+    failures=1
+  fi
+}
+
+# forbid WHAT PATTERN FOLDERS…: no line of the FOLDERS' files matches PATTERN.
+forbid() {
+  local what=$1 pattern=$2 wrong
+  shift 2
+  if wrong=$(grep -rnE "$pattern" "$@"); then
+    echo "$what:"
+    echo "$wrong"
+    failures=1
+  fi
+}
+
+allow templates/instruction instruction/
+allow templates/part instruction/ part/ layout.cuh parameters.cuh
+allow templates/kernel instruction/ part/ layout.cuh parameters.cuh
+allow generator generator/ templates/layout.cuh templates/parameters.cuh
+allow tuning_db tuning_db/ generator/
+allow runtime runtime/ tuning_db/ generator/ templates/parameters.cuh heddle/
+allow tuner tuner/ runtime/ tuning_db/ generator/ templates/parameters.cuh
+allow cli cli/ tuner/ runtime/ tuning_db/ generator/
+
+forbid "device code needs no header but our own" '#include <' templates
+forbid "asm belongs in templates/instruction" '\basm\b' templates/part templates/kernel templates/*.cuh
+forbid "a user's program needs no toolkit" '#include [<"](cuda|nvrtc)[a-zA-Z_]*\.h[>"]' \
+  generator tuning_db runtime tuner cli examples
+exit "$failures"
