@@ -193,14 +193,18 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
 int alignment_class(const Problem& problem, const TensorPointers& pointers) {
   const auto bytes = static_cast<std::uint64_t>(element_bytes(problem.variant.dtype));
   std::uint64_t bits = 16;
-  const auto add = [&](const void* pointer, const Strides& strides, int extent_heads, int rows) {
-    bits |= reinterpret_cast<std::uintptr_t>(pointer);
-    const Strides full = resolved_strides(strides, extent_heads, rows, problem.variant.head_dim);
-    bits |= static_cast<std::uint64_t>(full.batch) * bytes;
-    bits |= static_cast<std::uint64_t>(full.head) * bytes;
-    bits |= static_cast<std::uint64_t>(full.row) * bytes;
+  // A stride along an axis of one entry is never multiplied: frameworks put anything there.
+  const auto add_stride = [&](long long stride, int extent) {
+    if (extent > 1) bits |= static_cast<std::uint64_t>(stride) * bytes;
   };
   const Sizes& sizes = problem.sizes;
+  const auto add = [&](const void* pointer, const Strides& strides, int heads, int rows) {
+    bits |= reinterpret_cast<std::uintptr_t>(pointer);
+    const Strides full = resolved_strides(strides, heads, rows, problem.variant.head_dim);
+    add_stride(full.batch, sizes.batch);
+    add_stride(full.head, heads);
+    add_stride(full.row, rows);
+  };
   const int kv_heads = sizes.resolved_kv_heads();
   add(pointers.query, sizes.query_strides, sizes.heads, sizes.seqlen_q);
   add(pointers.key, sizes.key_strides, kv_heads, sizes.seqlen_kv);
