@@ -74,7 +74,7 @@ class Derivation {
     const std::string stated =
         model_.dtype_text.empty() ? "not stated" : "'" + model_.dtype_text + "'";
     result_.notes.push_back("dtype: " + stated + " in " + model_.file + "; taken as " +
-                            value_text(type_) + " (choose with --dtype)");
+                            value_text(type_) + " (choose with --model-dtype)");
   }
 
   void add(const std::string& phase, int batch, int queries, int keys, MaskKind mask) {
