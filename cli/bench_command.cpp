@@ -132,7 +132,7 @@ void register_bench(const CommandSink& sink) {
   options->model.add_to(verb);
   options->kernel.add_to(verb);
   options->services.add_to(verb);
-  verb.add_option("--samples", options->samples, "timed launches")->check(CLI::PositiveNumber);
+  verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }
 

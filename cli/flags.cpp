@@ -34,6 +34,14 @@ bool set_if_known(Struct& object, const std::string& name, const std::string& te
   return known;
 }
 
+void set_problem_field(Problem& problem, const std::string& name, const std::string& text) {
+  if (set_if_known(problem.sizes, name, text)) return;
+  if (set_if_known(problem.variant, name, text)) return;
+  throw Error(ErrorCode::kInvalidArgument, name,
+              "unknown field '" + name + "' (value '" + text +
+                  "'); known fields: " + field_names<Sizes>() + ", " + field_names<Variant>());
+}
+
 /// The first config of a family that is legal, in enumeration order.
 KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
   KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
@@ -62,13 +70,15 @@ void ProblemFlags::add_to(CLI::App& app) {
 }
 
 Problem ProblemFlags::resolve() const {
-  auto values = file_.empty() ? std::map<std::string, std::string>{} : read_problem_file(file_);
-  for (const auto& [name, text] : given_) values[name] = text;
   Problem problem = typical_problem();
-  for (const auto& [name, text] : values) {
-    if (!set_if_known(problem.sizes, name, text)) set_field(problem.variant, name, text);
-  }
-  if (!values.contains("seqlen_kv")) problem.sizes.seqlen_kv = problem.sizes.seqlen_q;
+  bool keys_given = false;
+  const auto assign = [&](const std::string& name, const std::string& text) {
+    set_problem_field(problem, name, text);
+    keys_given |= name == "seqlen_kv";
+  };
+  if (!file_.empty()) read_problem_file(file_, assign);
+  for (const auto& [name, text] : given_) assign(name, text);
+  if (!keys_given) problem.sizes.seqlen_kv = problem.sizes.seqlen_q;
   require(reject_problem(problem));
   return problem;
 }

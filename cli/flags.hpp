@@ -16,6 +16,9 @@ class App;
 
 namespace heddle {
 
+/// The largest number a flag takes that counts something.
+constexpr int kMaxCount = 1'000'000;
+
 /// --batch, --heads, --head-dim …, --problem FILE.yaml. A flag overrides the file.
 class ProblemFlags {
  public:

@@ -1,5 +1,7 @@
 #include "cli/problem_file.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -25,20 +27,24 @@ YAML::Node load(const std::string& path) {
 
 }  // namespace
 
-std::map<std::string, std::string> read_problem_file(const std::string& path) {
+void read_problem_file(const std::string& path, const AssignValue& assign) {
   const YAML::Node root = load(path);
   if (!root.IsMap()) fail(path, root.Mark().line, "expected 'name: value' lines");
-  std::map<std::string, std::string> values;
+  std::set<std::string> seen;
   for (const auto& entry : root) {
     if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
       fail(path, entry.first.Mark().line, "expected 'name: value' with a single value");
     }
     const auto name = entry.first.as<std::string>();
-    if (!values.emplace(name, entry.second.as<std::string>()).second) {
+    if (!seen.insert(name).second) {
       fail(path, entry.first.Mark().line, "'" + name + "' is given twice");
     }
+    try {
+      assign(name, entry.second.as<std::string>());
+    } catch (const Error& error) {
+      fail(path, entry.first.Mark().line, error.what());
+    }
   }
-  return values;
 }
 
 }  // namespace heddle

@@ -1,12 +1,14 @@
 #pragma once
 
-#include <map>
+#include <functional>
 #include <string>
 
 namespace heddle {
 
-/// Reads `name: value` pairs of a problem's YAML file. Names and values are checked by the caller;
-/// here only that the file is a flat map, with the line of what is not.
-std::map<std::string, std::string> read_problem_file(const std::string& path);
+using AssignValue = std::function<void(const std::string& name, const std::string& text)>;
+
+/// Hands every `name: value` line of a YAML file to `assign`, in the file's order. Throws
+/// kInvalidArgument naming file and line, also for what `assign` refuses.
+void read_problem_file(const std::string& path, const AssignValue& assign);
 
 }  // namespace heddle

@@ -48,20 +48,25 @@ std::string stage_label(TuneStage stage, const std::string& problem) {
   return problem;
 }
 
-int run_tune(const TuneCommand& command) {
-  const auto problems = problems_of(command);
-  const auto device = open_gpu_unless_target_given(command.services, command.target);
-  const DeviceLimits limits = device ? device->limits() : command.target.resolve();
-  const DeviceClass device_class = device ? device->device_class() : class_of(limits);
-  Compiler compiler(command.services.compiler_options());
-  ResultsStore store(command.services.results_options());
-
+TuneOptions options_of(const TuneCommand& command) {
   TuneOptions options = command.options;
   for (const std::string& name : command.families) {
     KernelConfig config;
     set_field(config, "family", name);
     options.families.push_back(config.family);
   }
+  return options;
+}
+
+int run_tune(const TuneCommand& command) {
+  const auto problems = problems_of(command);
+  TuneOptions options = options_of(command);
+  const auto device = open_gpu_unless_target_given(command.services, command.target);
+  const DeviceLimits limits = device ? device->limits() : command.target.resolve();
+  const DeviceClass device_class = device ? device->device_class() : class_of(limits);
+  Compiler compiler(command.services.compiler_options());
+  ResultsStore store(command.services.results_options());
+
   ProgressLine line(detect_terminal());
   std::string current;
   options.progress = [&](const TuneProgress& progress) {
@@ -102,11 +107,11 @@ void register_tune(const CommandSink& sink) {
   verb.add_option("--families", command->families, "only these families")->delimiter(',');
   verb.add_option("--limit", command->options.limit,
                   "compile at most this many candidates, best predicted first (0 = all)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxCount));
   verb.add_option("--samples", command->options.samples, "samples of the final round")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMaxCount));
   verb.add_option("--threads", command->options.compile_threads, "compiling threads (0 = cores)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxCount));
   verb.add_option("--seed", command->options.seed, "of the check's inputs (0 = drawn afresh)");
   verb.add_flag("--json", command->json, "print JSON");
   command->options.command = "heddle tune";

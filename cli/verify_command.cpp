@@ -29,11 +29,13 @@ struct VerifyOptions {
   bool json = false;
 };
 
-int verify_suite(const VerifyOptions& options, const Device& device, Compiler& compiler) {
+int verify_suite(const VerifyOptions& options) {
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
   SuiteOptions suite;
   suite.seed = options.seed;
   ProgressLine line(detect_terminal());
-  const auto report = run_verify_suite(device, compiler, suite, [&](int done, int total) {
+  const auto report = run_verify_suite(*device, compiler, suite, [&](int done, int total) {
     if (detect_terminal().interactive) line.update("verifying", done, total);
   });
   line.clear();
@@ -99,10 +101,10 @@ void require_gpu(const VerifyOptions& options) {
 
 int run_verify(const VerifyOptions& options) {
   require_gpu(options);
+  if (options.suite) return verify_suite(options);
+  const auto [problem, tensors] = input_of(options);  // wrong input is told on any machine
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
-  if (options.suite) return verify_suite(options, *device, compiler);
-  const auto [problem, tensors] = input_of(options);
   const KernelConfig config = options.kernel.resolve(problem, device->limits());
   const auto compiled = compile_config(compiler, problem.variant, config, device->limits());
   const auto kernels = load_config(*device, problem.variant, config, compiled);
