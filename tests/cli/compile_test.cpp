@@ -1,0 +1,171 @@
+// The command with a real NVRTC and no GPU: compile, tune as prediction, the database's round trip.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/heddle_process.hpp"
+#include "tests/runtime/real_nvrtc.hpp"
+
+namespace heddle {
+namespace {
+
+using Catch::Contains;
+using nlohmann::json;
+
+const std::string kModels = HEDDLE_EXAMPLE_MODELS;
+
+json run_json(const HeddleProcess& heddle, const std::vector<std::string>& arguments) {
+  const auto result = heddle.run(arguments);
+  INFO(result.output << result.errors);
+  REQUIRE(result.code == 0);
+  return json::parse(result.output);
+}
+
+TEST_CASE("A cold fa2 kernel takes a second of one core at most") {
+  real_nvrtc_or_skip();
+  const HeddleProcess heddle;
+  double best = 1e9;
+  for (int run = 0; run < 2; ++run) {
+    const auto result = heddle.run({"compile", "--arch", "sm_90a", "--dtype", "bf16", "--head-dim",
+                                    "128", "--no-cache", "--json"});
+    REQUIRE(result.code == 0);
+    const auto kernel = json::parse(result.output)[0];
+    CHECK(kernel["from_cache"] == false);
+    CHECK(kernel["spill_store_bytes"] == 0);
+    CHECK(kernel["stack_bytes"] == 0);
+    CHECK(kernel["registers"].get<int>() > 0);
+    best = std::min(best, result.processor_seconds);
+    std::printf(
+        "cold fa2_attention, head_dim 128, bf16, sm_90a: NVRTC %.3f s; whole process %.3f s "
+        "of processor time\n",
+        kernel["seconds"].get<double>(), result.processor_seconds);
+  }
+#ifndef __SANITIZE_ADDRESS__
+  CHECK(best <= 1.0);
+#endif
+}
+
+TEST_CASE("The second compile comes from the cache; an empty PATH hinders neither (C92)") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  heddle.environment()["PATH"] = "";
+  const std::vector<std::string> command{"compile",    "--arch", "sm_80",
+                                         "--head-dim", "64",     "--json"};
+  CHECK(run_json(heddle, command)[0]["from_cache"] == false);
+  CHECK(std::filesystem::exists(heddle.path(".cache/heddle/cubins.db")));
+  CHECK(run_json(heddle, command)[0]["from_cache"] == true);
+}
+
+TEST_CASE("Without a home folder the command still compiles") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  heddle.environment()["HOME"] = "/proc/nowhere";
+  const auto result = heddle.run({"compile", "--arch", "sm_80", "--head-dim", "64"});
+  INFO(result.errors);
+  CHECK(result.code == 0);
+  CHECK_THAT(result.output, Contains("fa2_attention"));
+  CHECK_THAT(result.errors, Contains("warning"));
+}
+
+std::vector<std::string> tune_command(const std::string& model) {
+  return {"tune",
+          "--arch",
+          "sm_90a",
+          "--limit",
+          "2",
+          "--model",
+          kModels + "/" + model,
+          "--phase",
+          "prefill",
+          "--seqlens",
+          "1024",
+          "--ignore",
+          "softcap,window"};
+}
+
+TEST_CASE("Every example model is tuned as a prediction where there is no GPU") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  int models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kModels)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".json") continue;
+    auto command = tune_command(name);
+    command.push_back("--json");
+    const auto reports = run_json(heddle, command);
+    INFO(name << " " << reports.dump(1));
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0]["evidence"] == "predicted");
+    CHECK(reports[0]["legal"].get<int>() >= 60);
+    CHECK(reports[0]["compiled"].get<int>() >= 1);
+    CHECK(reports[0]["checked"] == 0);
+    CHECK(reports[0]["measured"] == 0);
+    CHECK(reports[0]["winner"]["seconds"].get<double>() > 0);
+    ++models;
+  }
+  CHECK(models >= 5);
+}
+
+TEST_CASE("A predicted table is stored as predicted, and a second run compiles nothing") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  const auto command = tune_command("llama-3-8b.json");
+  const auto first = heddle.run(command);
+  INFO(first.output << first.errors);
+  CHECK(first.code == 0);
+  CHECK_THAT(first.output, Contains("PREDICTED by the cost model, no kernel was run"));
+  for (const std::string word : {"problem", "legal", "compiled", "checked", "measured", "winner",
+                                 "TFLOP/s", "vs default", "Meta-Llama-3-8B prefill b1 s1024"}) {
+    CHECK_THAT(first.output, Contains(word));
+  }
+  const auto rows = heddle.run({"db", "list"});
+  CHECK(rows.code == 0);
+  CHECK_THAT(rows.output, Contains("predicted") && !Contains("measured"));
+  const auto second = heddle.run(command);
+  CHECK(second.code == 0);
+  CHECK(second.output == first.output);
+  CHECK(second.processor_seconds < 0.5 * first.processor_seconds);
+}
+
+TEST_CASE("Output that goes to no terminal, and NO_COLOR, have no escape codes") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  for (const std::string no_color : {"", "1"}) {
+    heddle.environment()["NO_COLOR"] = no_color;
+    heddle.environment()["TERM"] = "xterm-256color";
+    const auto command = tune_command("gpt2.json");
+    const auto result = heddle.run(command);
+    CHECK(result.code == 0);
+    CHECK_THAT(result.output + result.errors, !Contains("\x1b") && !Contains("\r"));
+    CHECK_THAT(result.errors, Contains("compiling 2/2"));
+  }
+}
+
+TEST_CASE("What one database exports another imports and exports again") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  REQUIRE(heddle.run(tune_command("gpt2.json")).code == 0);
+  const auto exported = heddle.run({"db", "export", "--all"});
+  REQUIRE(exported.code == 0);
+  CHECK_THAT(exported.output, Contains("evidence: predicted") && Contains("tile_m"));
+  REQUIRE(heddle.run({"db", "export", "--all", heddle.path("rows.yaml")}).code == 0);
+  CHECK(heddle.read("rows.yaml") == exported.output);
+
+  const std::string other = heddle.path("other.db");
+  const auto imported = heddle.run({"db", "import", heddle.path("rows.yaml"), "--results", other});
+  INFO(imported.errors);
+  CHECK(imported.code == 0);
+  CHECK_THAT(imported.errors, Contains("imported"));
+  CHECK(heddle.run({"db", "export", "--all", "--results", other}).output == exported.output);
+  heddle.environment()["HEDDLE_DB"] = other;
+  CHECK(heddle.run({"db", "export", "--all"}).output == exported.output);
+  const auto shown = heddle.run({"db", "show"});
+  CHECK(shown.code == 0);
+  CHECK_THAT(shown.output, Contains("predicted"));
+}
+
+}  // namespace
+}  // namespace heddle
