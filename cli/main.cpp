@@ -74,6 +74,11 @@ int run_main(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     app.exit(error);
+    // CLI11 says only that a verb is required, not which word is none.
+    const auto unknown = app.remaining(true);
+    if (error.get_name() == "RequiredError" && !unknown.empty()) {
+      std::cerr << "heddle: there is no '" << unknown.front() << "'\n";
+    }
     return kExitWrongUse;
   }
   return chosen ? run_guarded(chosen) : kExitWrongUse;
