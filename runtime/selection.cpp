@@ -12,6 +12,11 @@ namespace {
 /// More would only delay the error that the first few already are.
 constexpr std::size_t kMaxFallbacks = 3;
 
+/// A winner measured at another size or on another device serves only if the cost model does not
+/// expect it to lose more than this factor to the default here. (A prefill tile may be the nearest
+/// known winner to a decoding problem, and leave most of the device idle.)
+constexpr double kMostPredictedLoss = 1.25;
+
 /// The default, made to split where that was asked for; nullopt where it cannot.
 std::optional<KernelConfig> usable_default(const SelectionQuestion& question,
                                            const SelectionTarget& target) {
@@ -24,6 +29,19 @@ std::optional<KernelConfig> usable_default(const SelectionQuestion& question,
 std::vector<RankedConfig> ranked(const SelectionQuestion& question, const SelectionTarget& target) {
   Problem problem{question.variant, representative(question.bucket)};
   return rank_candidates(problem, *target.limits);
+}
+
+bool is_transferred(Match match) {
+  return match == Match::kNearestSize || match == Match::kOtherDevice;
+}
+
+bool transfers_well(const SelectionQuestion& question, const SelectionTarget& target,
+                    const KernelConfig& config) {
+  const auto fallback = usable_default(question, target);
+  if (!fallback) return true;
+  const Problem problem{question.variant, representative(question.bucket)};
+  return predict(problem, config, *target.limits).seconds <=
+         kMostPredictedLoss * predict(problem, *fallback, *target.limits).seconds;
 }
 
 }  // namespace
@@ -42,7 +60,10 @@ Choice select(const SelectionQuestion& question, const SelectionTarget& target,
       return is_usable(question, target, config);
     };
     const auto found = store->find(question.variant, question.bucket, *target.device, legal);
-    if (found && legal(found->config)) {
+    const bool fits =
+        found && legal(found->config) &&
+        (!is_transferred(found->match) || transfers_well(question, target, found->config));
+    if (fits) {
       return {found->config, found->match, found->expected_regret};
     }
   }

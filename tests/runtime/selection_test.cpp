@@ -82,6 +82,27 @@ TEST_CASE("a winner that is not legal here is passed over") {
   CHECK_FALSE(reject(ask.question.variant, choice.config, ask.limits));
 }
 
+TEST_CASE("a prefill winner does not serve decoding, but a neighbouring length") {
+  Question ask;
+  ResultsStore store({});
+  KernelConfig prefill;
+  prefill.tile_m = 128;
+  prefill.tile_n = 48;
+  store.record(ask.measured(prefill, 1e-6));
+
+  ask.question.bucket =
+      bucket_of(Sizes{.batch = 1, .heads = 8, .kv_heads = 2, .seqlen_q = 1, .seqlen_kv = 4096});
+  const Choice decoding = select(ask.question, ask.target(), &store);
+  CHECK_FALSE(decoding.config == prefill);
+  CHECK(decoding.config.split_kv);
+
+  ask.question.bucket =
+      bucket_of(Sizes{.batch = 2, .heads = 8, .kv_heads = 8, .seqlen_q = 2048, .seqlen_kv = 2048});
+  const Choice neighbour = select(ask.question, ask.target(), &store);
+  CHECK(neighbour.config == prefill);
+  CHECK(neighbour.match == Match::kNearestSize);
+}
+
 TEST_CASE("asking for splits excludes configs that do not split") {
   Question ask;
   ask.question.must_split = true;
