@@ -17,7 +17,7 @@ struct Prediction {
   double exponential_seconds = 0;
   double issue_seconds = 0;
   double shared_memory_seconds = 0;
-  double l2_seconds = 0;     ///< K, V and probabilities from L2 to the SMs
+  double l2_seconds = 0;  ///< K, V and probabilities from L2 to the SMs
   double hbm_seconds = 0;
   double launch_seconds = 0;
   double waves = 0;       ///< blocks / (SMs * blocks resident per SM)

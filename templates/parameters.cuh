@@ -40,8 +40,8 @@ struct AttentionParameters {
   float* partial_output;
   float* partial_log_sum_exp;
 
-  /// Unfused only: fp32 scores [batch, heads, seqlen_q, score_pitch]. The softmax kernel writes each
-  /// row of probabilities (Element) over the front of its own row of scores.
+  /// Unfused only: fp32 scores [batch, heads, seqlen_q, score_pitch]. The softmax kernel writes
+  /// each row of probabilities (Element) over the front of its own row of scores.
   float* scores;
   long long score_pitch;
 
