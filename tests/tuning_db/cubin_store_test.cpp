@@ -82,6 +82,20 @@ TEST_CASE("C37: a damaged entry is a miss and is replaced by the next put", "[cu
   CHECK(same_cubin(*again, sample_cubin(1)));
 }
 
+TEST_CASE("C37: another key's sound row is a miss, as where an index is damaged", "[cubins]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "cubins.db";
+  Warnings warnings;
+  open_cubins(path, warnings).put(cubin_key(1), sample_cubin(1));
+  execute_sql(path, "UPDATE cubins SET key = '" + cubin_key(2).hex() + "'");
+  auto store = open_cubins(path, warnings);
+  CHECK_FALSE(store.get(cubin_key(2)));
+  store.put(cubin_key(2), sample_cubin(2));
+  const auto again = store.get(cubin_key(2));
+  REQUIRE(again);
+  CHECK(same_cubin(*again, sample_cubin(2)));
+}
+
 TEST_CASE("C89: the size limit holds and the least recently used go first", "[cubins]") {
   const TemporaryDirectory directory;
   const std::string path = directory / "cubins.db";
