@@ -101,10 +101,14 @@ nlohmann::json to_json(const BenchResult& result) {
           {"bytes", minimal_bytes(result.problem.problem)}};
 }
 
+std::vector<NamedProblem> problems_of(const BenchOptions& options) {
+  if (options.model.given()) return options.model.problems();
+  Problem problem = options.problem.resolve();
+  return {{"problem", std::move(problem)}};
+}
+
 int run_bench(const BenchOptions& options) {
-  const auto problems = options.model.given()
-                            ? options.model.problems()
-                            : std::vector<NamedProblem>{{"problem", options.problem.resolve()}};
+  const auto problems = problems_of(options);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
   std::vector<BenchResult> results;

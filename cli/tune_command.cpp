@@ -33,7 +33,8 @@ struct TuneCommand {
 
 std::vector<NamedProblem> problems_of(const TuneCommand& command) {
   if (command.model.given()) return command.model.problems();
-  return {{"problem", command.problem.resolve()}};
+  Problem problem = command.problem.resolve();
+  return {{"problem", std::move(problem)}};
 }
 
 std::string stage_label(TuneStage stage, const std::string& problem) {

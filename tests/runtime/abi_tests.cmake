@@ -54,3 +54,11 @@ foreach(way IN ITEMS return driver_first never_destroyed thread_exit context_gon
     "-DWAY=${way}" "-DARGUMENTS=${fakes};$<TARGET_FILE:heddle>" -P "${here}/run_exit_check.cmake")
   set_tests_properties(exit_${way} PROPERTIES LABELS unit TIMEOUT 60)
 endforeach()
+
+# What these tests are about is what AddressSanitizer reports: an operator new of the test's own, a
+# context that is never destroyed; and a consumer of the package is built without it.
+if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*address")
+  set_tests_properties(hot_path_test PROPERTIES ENVIRONMENT ASAN_OPTIONS=alloc_dealloc_mismatch=0)
+  set_tests_properties(exit_never_destroyed PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+  set_tests_properties(install_test PROPERTIES DISABLED ON)
+endif()
