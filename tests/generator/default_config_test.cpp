@@ -10,20 +10,24 @@ SizeBucket bucket(int sequences, int group, int seqlen_q, int seqlen_kv) {
   return {.sequences = sequences, .group = group, .seqlen_q = seqlen_q, .seqlen_kv = seqlen_kv};
 }
 
+void check_default(const Variant& variant, int seqlen_q, const DeviceLimits& limits) {
+  const auto config = default_config(variant, bucket(1, 1, seqlen_q, 4096), limits);
+  INFO(limits.architecture << " " << full_text(variant) << " " << canonical_text(config));
+  CHECK_FALSE(reject(variant, config, limits).has_value());
+  CHECK(config.family == Family::kFa2);
+  // Not by way of reject(): a bug there must not hide a kernel that cannot launch.
+  CHECK(part_footprint(variant, config, KernelPart::kFa2Attention).shared_bytes <=
+        limits.shared_bytes_per_block);
+}
+
 TEST_CASE("C59 the default is legal for every variant, size and architecture") {
   for (const DeviceLimits& limits : architecture_table()) {
     for (int head_dim = 8; head_dim <= 256; head_dim += 8) {
       for (const int seqlen_q : {16, 32, 64, 128, 4096}) {
-        for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
-          const Variant variant{.head_dim = head_dim, .mask = mask};
-          const auto config = default_config(variant, bucket(1, 1, seqlen_q, 4096), limits);
-          INFO(limits.architecture << " " << full_text(variant) << " " << canonical_text(config));
-          CHECK_FALSE(reject(variant, config, limits).has_value());
-          CHECK(config.family == Family::kFa2);
-          // Not by way of reject(): a bug there must not hide a kernel that cannot launch.
-          CHECK(part_footprint(variant, config, KernelPart::kFa2Attention).shared_bytes <=
-                limits.shared_bytes_per_block);
+        for (const int alignment : {2, 16}) {
+          check_default({.head_dim = head_dim, .alignment = alignment}, seqlen_q, limits);
         }
+        check_default({.head_dim = head_dim, .mask = MaskKind::kCausal}, seqlen_q, limits);
       }
     }
   }
