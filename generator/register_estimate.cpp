@@ -28,7 +28,7 @@ constexpr int kAddressable = 255;
 /// Copies of fewer than 16 bytes have more addresses in flight: all 16 of 200 random kernels that
 /// spilled without this had an alignment of 2, 4 or 8.
 constexpr int kFullAlignment = 16;
-constexpr int kSmallCopies = 20;
+constexpr int kSmallCopies = 10;
 
 /// unfused takes this always: all of 5 random kernels with 176 to 200 fragments spill 92 bytes or
 /// more.
