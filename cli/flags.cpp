@@ -55,6 +55,19 @@ KernelConfig family_default(Family family, const Problem& problem, const DeviceL
 
 }  // namespace
 
+std::string problem_flags_text(const Problem& problem) {
+  std::string text;
+  const auto add = [&](const auto& entry, const auto& value) {
+    text += (text.empty() ? "" : " ") + flag_name(entry.name) + ' ' + value_text(value);
+  };
+  for_each_field(problem.sizes, add);  // all: the command's defaults are not the struct's
+  const Variant neutral;
+  for_each_field(problem.variant, [&](const auto& entry, const auto& value) {
+    if (!(value == neutral.*(entry.member))) add(entry, value);
+  });
+  return text;
+}
+
 void ProblemFlags::add_to(CLI::App& app) {
   const auto add = [&](const auto& entry, const auto&) {
     const std::string name(entry.name);

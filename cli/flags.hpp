@@ -32,6 +32,9 @@ class ProblemFlags {
   std::string file_;
 };
 
+/// The flags that give this problem again, strides apart.
+std::string problem_flags_text(const Problem& problem);
+
 /// --family and --set knob=value.
 class KernelFlags {
  public:
@@ -50,6 +53,8 @@ class TargetFlags {
  public:
   void add_to(CLI::App& app);
   bool given() const { return !architecture_.empty(); }
+  /// " --arch sm_90a", or nothing where none is given.
+  std::string text() const { return given() ? " --arch " + architecture_ : std::string(); }
   /// The named row; without --arch the GPU's limits where one is there, else sm_90a.
   DeviceLimits resolve() const;
 

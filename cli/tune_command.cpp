@@ -59,6 +59,16 @@ TuneOptions options_of(const TuneCommand& command) {
   return options;
 }
 
+/// What repeats one problem's row: the problem itself, and what narrowed the search.
+std::string command_of(const TuneCommand& command, const Problem& problem) {
+  std::string text = "heddle tune " + problem_flags_text(problem);
+  if (!command.families.empty()) {
+    text += fmt::format(" --families {}", fmt::join(command.families, ","));
+  }
+  if (command.options.limit > 0) text += fmt::format(" --limit {}", command.options.limit);
+  return text + command.target.text();
+}
+
 int run_tune(const TuneCommand& command) {
   const auto problems = problems_of(command);
   TuneOptions options = options_of(command);
@@ -81,6 +91,7 @@ int run_tune(const TuneCommand& command) {
   for (const NamedProblem& problem : problems) {
     if (interrupt_requested) break;
     current = problem.name;
+    options.command = command_of(command, problem.problem);
     reports.push_back(tune(target, problem, options));
   }
   line.clear();
@@ -115,7 +126,6 @@ void register_tune(const CommandSink& sink) {
       ->check(CLI::Range(0, kMaxCount));
   verb.add_option("--seed", command->options.seed, "of the check's inputs (0 = drawn afresh)");
   verb.add_flag("--json", command->json, "print JSON");
-  command->options.command = "heddle tune";
 }
 
 }  // namespace heddle

@@ -9,8 +9,9 @@
 namespace heddle {
 namespace {
 
-/// Prefill tiles, best first; the first that is legal on the device serves. Those of 64 and 128
-/// were the fastest fixed configs on an H200, the first of 256 needs more than 99 KiB.
+/// Prefill tiles, best first; the first that is legal on the device serves. Those of 64 and 128 are
+/// among the winners tuned on an H200 (tuning_db/entries); those of 256 are picked by hand and not
+/// tuned, the first needs more than 99 KiB.
 struct PrefillTile {
   int head_dim_limit;
   int tile_m, tile_n, warps, stages;

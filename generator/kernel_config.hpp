@@ -9,7 +9,7 @@ namespace heddle {
 /// kReference is the float64 (or fp32 baseline) kernel that checks the others; it is never tuned.
 enum class Family { kUnfused, kFa1, kFa2, kReference };
 /// When a row's running maximum moves: with every key block, or only once it is exceeded by a
-/// factor of 2^8 (fewer rescales of the accumulator; hopper.md measured +6..12 %).
+/// factor of 2^8 (fewer rescales of the accumulator).
 enum class RunningMax { kEveryBlock, kLazy };
 enum class ReferenceKind { kFloat64, kBaseline };
 

@@ -38,8 +38,8 @@ int with_full_overhead(const Variant& variant, int fragments) {
 }
 
 /// Left alone, ptxas takes about 5/4 of the fragments and 40 more; against the limit it packs them
-/// tighter and gets by with 51 more. Fitted to fa2 kernels compiled for sm_90a by NVRTC 13.0: 204
-/// fragments (head_dim 64, 192 x 64 on 4 warps) spill 12 bytes, 216 (128, 128 x 80) spill 120.
+/// tighter and gets by with 51 more. Fitted to fa2 kernels compiled for sm_90a by NVRTC 13.0:
+/// 204 fragments hardly spill (head_dim 64, 192 x 64 on 4 warps), 216 do (128, 128 x 80).
 int with_overhead(const Variant& variant, int fragments) {
   const int relaxed = with_full_overhead(variant, fragments);
   if (variant.alignment < kFullAlignment) return relaxed;

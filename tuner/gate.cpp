@@ -1,6 +1,7 @@
 #include "tuner/gate.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tuner/config_kernels.hpp"
 
@@ -96,6 +97,12 @@ AttentionResult run_reference(const Device& device, Compiler& compiler, const Pr
   return result;
 }
 
+/// As bits: a NaN equals itself.
+bool same_bits(const std::vector<float>& left, const std::vector<float>& right) {
+  return left.size() == right.size() &&
+         std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0;
+}
+
 Comparison failed(std::string explanation) {
   Comparison comparison;
   comparison.explanation = std::move(explanation);
@@ -123,10 +130,12 @@ Comparison verify_config(const Device& device, const VerifyCase& verify_case,
   run_once(device, problem, config, kernels, buffers);
   const auto output = buffers.output();
   const auto log_sum_exp = buffers.log_sum_exp();
-  if (!buffers.guards_intact()) return failed("a guard band around the tensors was written to");
   buffers.poison_outputs();
   run_once(device, problem, config, kernels, buffers);
-  if (buffers.output() != output) return failed("two runs on the same input differ");
+  if (!buffers.guards_intact()) return failed("a guard band around the tensors was written to");
+  if (buffers.output() != output || !same_bits(buffers.log_sum_exp(), log_sum_exp)) {
+    return failed("two runs on the same input differ");
+  }
   Comparison comparison = compare(problem, verify_case.expected.reference,
                                   verify_case.expected.baseline, output, log_sum_exp);
   comparison.record.sizes = canonical_text(problem.sizes);

@@ -1,5 +1,8 @@
 // The command with a real NVRTC and no GPU: compile, tune as prediction, the database's round trip.
 #include <filesystem>
+#include <iterator>
+#include <regex>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -116,6 +119,31 @@ TEST_CASE("Output that goes to no terminal, and NO_COLOR, have no escape codes")
     CHECK_THAT(result.output + result.errors, !Contains("\x1b") && !Contains("\r"));
     CHECK_THAT(result.errors, Contains("compiling 2/2"));
   }
+}
+
+/// An export's rows without the times at which they were made.
+std::string timeless_rows(const std::string& yaml) {
+  const std::string rows = yaml.substr(yaml.find("entries:\n") + 9);
+  return std::regex_replace(rows, std::regex("      when: [^\n]*\n"), "");
+}
+
+TEST_CASE("A stored row names the command that repeats it") {
+  real_nvrtc_or_skip();
+  HeddleProcess heddle;
+  REQUIRE(heddle.run(tune_command("llama-3-8b.json")).code == 0);
+  const auto all = heddle.run({"db", "export"});
+  REQUIRE(all.code == 0);
+  std::smatch found;
+  REQUIRE(std::regex_search(all.output, found, std::regex("command: \"heddle ([^\"]+)\"")));
+  std::istringstream words(found[1].str());
+  const std::vector<std::string> again{std::istream_iterator<std::string>(words), {}};
+  INFO(found[1]);
+  HeddleProcess fresh;
+  REQUIRE(fresh.run(again).code == 0);
+  const auto repeated = fresh.run({"db", "export"});
+  REQUIRE(repeated.code == 0);
+  REQUIRE_THAT(repeated.output, Contains("command:"));
+  CHECK_THAT(timeless_rows(all.output), Contains(timeless_rows(repeated.output)));
 }
 
 TEST_CASE("What one database exports another imports and exports again") {
