@@ -33,12 +33,15 @@ forbid() {
   fi
 }
 
-allow templates/instruction instruction/
-allow templates/part instruction/ part/ layout.cuh parameters.cuh
-allow templates/kernel instruction/ part/ layout.cuh parameters.cuh
-allow generator generator/ templates/layout.cuh templates/parameters.cuh
+# Headers of plain constexpr arithmetic and plain structs, which host code may read too.
+tile_headers='swizzle.cuh tensor_map.cuh matrix_descriptor.cuh wgmma_fragment.cuh'
+allow templates/instruction instruction/ $tile_headers
+allow templates/part instruction/ part/ layout.cuh parameters.cuh $tile_headers
+allow templates/kernel instruction/ part/ layout.cuh parameters.cuh $tile_headers
+allow generator generator/ templates/layout.cuh templates/parameters.cuh templates/swizzle.cuh
 allow tuning_db tuning_db/ generator/
-allow runtime runtime/ tuning_db/ generator/ templates/parameters.cuh heddle/
+allow runtime runtime/ tuning_db/ generator/ templates/parameters.cuh heddle/ \
+  $(printf 'templates/%s ' $tile_headers)
 allow tuner tuner/ runtime/ tuning_db/ generator/ templates/parameters.cuh
 allow cli cli/ tuner/ runtime/ tuning_db/ generator/
 

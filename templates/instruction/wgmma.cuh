@@ -1,0 +1,57 @@
+#pragma once
+// What surrounds the asynchronous matrix products of a warpgroup (four warps, the first a multiple
+// of four; sm_90a). The products themselves, wgmma_set and wgmma_add, are in instruction_forms.cuh.
+// All 128 threads call each function together.
+
+#include "instruction/cp_async.cuh"
+#include "matrix_descriptor.cuh"
+
+namespace heddle {
+
+/// Of the operand that begins at `tile` in shared memory.
+inline MatrixDescriptor matrix_descriptor(const void* tile, MatrixLayout layout) {
+  return matrix_descriptor(shared_address(tile), layout);
+}
+
+// A product runs on after its call, so the compiler must not move accesses to its registers over
+// the fence before or the wait after it. It sees no asm behind these registers but this one, which
+// emits no instruction.
+
+template <int kCount>
+inline void pin(float (&registers)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(registers[i]));
+}
+template <int kCount>
+inline void pin(unsigned (&registers)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(registers[i]));
+}
+template <int kSteps, int kCount>
+inline void pin(unsigned (&registers)[kSteps][kCount]) {
+#pragma unroll
+  for (int i = 0; i < kSteps; ++i) pin(registers[i]);
+}
+
+/// Before the first product, and before any whose registers were written since: `registers` names
+/// those arrays, accumulators (float[]) and A operands (unsigned[], unsigned[][4]).
+template <class... Registers>
+inline void wgmma_fence(Registers&... registers) {
+  (pin(registers), ...);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+/// Closes the group of products issued since the last commit.
+inline void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Until at most kPending of the newest groups are unfinished. `registers` names the arrays that
+/// the finished ones wrote or read: only now may they be read or written.
+template <int kPending, class... Registers>
+inline void wgmma_wait(Registers&... registers) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+  (pin(registers), ...);
+}
+
+}  // namespace heddle
