@@ -187,7 +187,7 @@ KernelSource emit(const Variant& variant, const KernelConfig& config, KernelPart
   source.entry = fmt::format("heddle_{}", enum_name(part));
   source.architecture = limits.architecture;
   source.main = {source.entry + ".cu", main_text(variant, config, entry, limits.architecture)};
-  source.headers.push_back({std::string(kFormsName), instruction_forms(variant.dtype)});
+  source.headers.push_back({std::string(kFormsName), instruction_forms({.dtype = variant.dtype})});
   add_headers(source.headers.front().text, source.headers);
   add_headers(source.main.text, source.headers);
   return source;
