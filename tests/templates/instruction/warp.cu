@@ -41,6 +41,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(int* words, unsigned
     heddle::sync_team(3, 256);
     // CHECK: ld.acquire.gpu.global.s32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];
     // CHECK: nanosleep.u32 %r{{[0-9]+}};
-    while (heddle::load_acquire(words + 3) == 0) heddle::sleep(100);
+    while (heddle::load_acquire(words + 3) == 0) heddle::sleep_nanoseconds(100);
   }
 }
