@@ -24,6 +24,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kDriverMissing:
     case ErrorCode::kDeviceMissing:
     case ErrorCode::kNvrtcMissing:
+    case ErrorCode::kHostCompilerMissing:
     case ErrorCode::kDriverError:
     case ErrorCode::kOutOfMemory:
     case ErrorCode::kIo:

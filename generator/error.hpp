@@ -22,6 +22,7 @@ enum class ErrorCode {
   kCaptureMiss,        ///< a kernel is not resident while the stream is being captured
   kIo,                 ///< a file could not be read or written
   kInternal,           ///< a fault of heddle's own
+  kHostCompilerMissing,  ///< no C++ compiler to run kernels on the CPU with
 };
 
 /// The one exception of the library's inside; it never crosses the C ABI.

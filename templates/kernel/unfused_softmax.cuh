@@ -184,7 +184,8 @@ struct HeldRow {
 };
 
 /// Rows [first, first + kRowCount) of a team, all loaded before the first is used. Of its own row a
-/// thread overwrites what the team has read: the reductions stand between.
+/// thread overwrites what the team has read: a barrier stands between, that of the reductions where
+/// the team is several warps.
 template <class Config, int kThreads, int kRowCount>
 inline void softmax_held(const AttentionParameters& parameters, long long first, long long rows) {
   using Held = HeldRow<Config, kThreads, kGroupsHeld / kRowCount>;
@@ -194,6 +195,7 @@ inline void softmax_held(const AttentionParameters& parameters, long long first,
     held[i].row = find_row<Config>(parameters, first + i < rows ? first + i : rows - 1);
     held[i].load(parameters);
   }
+  if constexpr (kThreads == kWarpSize) sync_warp();  // a warp's shuffles order no memory
 #pragma unroll
   for (int i = 0; i < kRowCount; ++i) {
     if (first + i >= rows) return;

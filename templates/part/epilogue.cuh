@@ -17,6 +17,8 @@ inline void store_output(Accumulator<kRowTiles, kColumnTiles>& output, Tile& sta
                          int valid_rows) {
   using Element = typename Config::Element;
   const int lane_column = 2 * (lane() % 4);
+  // Other lanes may have read these rows a moment ago (ldmatrix of Q), which orders nothing.
+  sync_warp();
 #pragma unroll
   for (int row = 0; row < 2 * kRowTiles; ++row) {
 #pragma unroll

@@ -1,0 +1,129 @@
+#include "runtime/host/attention.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "generator/kernel_part.hpp"
+#include "runtime/testing/layout.hpp"
+
+namespace heddle {
+namespace {
+
+/// Storage that begins at a multiple of 256 bytes, as device allocations do.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(std::size_t bytes, int fill)
+      : bytes_(bytes), storage_(bytes + kAlignment, static_cast<unsigned char>(fill)) {
+    const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
+    offset_ = kAlignment - address % kAlignment;
+  }
+  AlignedBytes(const std::vector<std::uint16_t>& elements)
+      : AlignedBytes(elements.size() * sizeof elements[0], 0) {
+    if (!elements.empty()) std::memcpy(data(), elements.data(), bytes_);
+  }
+
+  unsigned char* data() { return storage_.data() + offset_; }
+  std::size_t bytes() const { return bytes_; }
+  HostBuffer buffer(std::string name, BufferAccess access) {
+    return {data(), bytes_, std::move(name), access};
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 256;
+  std::size_t bytes_;
+  std::vector<unsigned char> storage_;
+  std::size_t offset_ = 0;
+};
+
+constexpr int kPoison = 0xff;  // a NaN in every type
+
+struct Tensors {
+  AlignedBytes query, key, value, output, log_sum_exp, workspace;
+
+  TensorPointers pointers() {
+    return {query.data(),
+            key.data(),
+            value.data(),
+            output.data(),
+            reinterpret_cast<float*>(log_sum_exp.data()),
+            workspace.data()};
+  }
+  std::vector<HostBuffer> buffers() {
+    return {query.buffer("Q", BufferAccess::kRead),
+            key.buffer("K", BufferAccess::kRead),
+            value.buffer("V", BufferAccess::kRead),
+            output.buffer("O", BufferAccess::kReadWrite),
+            log_sum_exp.buffer("LSE", BufferAccess::kReadWrite),
+            workspace.buffer("the workspace", BufferAccess::kReadWrite)};
+  }
+};
+
+std::size_t row_count(const Problem& problem) {
+  const Sizes& sizes = problem.sizes;
+  return static_cast<std::size_t>(sizes.batch) * static_cast<std::size_t>(sizes.heads) *
+         static_cast<std::size_t>(sizes.seqlen_q);
+}
+
+/// Names the places. Unrolled code has many addresses for one line: each pair of lines is told
+/// once.
+void resolve(std::vector<HostFault>& faults, const HostKernel& kernel) {
+  std::vector<HostFault> distinct;
+  for (HostFault& fault : faults) {
+    fault.location = kernel.locate(fault.where);
+    fault.other_location = kernel.locate(fault.other);
+    const bool told = std::any_of(distinct.begin(), distinct.end(), [&](const HostFault& entry) {
+      return entry.kind == fault.kind && entry.location == fault.location &&
+             entry.other_location == fault.other_location && !fault.location.empty();
+    });
+    if (!told) distinct.push_back(std::move(fault));
+  }
+  faults = std::move(distinct);
+}
+
+}  // namespace
+
+HostConfig compile_for_host(HostCompiler& compiler, const Variant& variant,
+                            const KernelConfig& config, const DeviceLimits& limits) {
+  HostConfig compiled{config, {}};
+  for (const KernelPart part : kernel_parts(config)) {
+    compiled.parts.push_back(compiler.compile(emit(variant, config, part, limits)));
+  }
+  return compiled;
+}
+
+HostRun run_on_host(const Problem& problem, const HostConfig& config, const DeviceLimits& limits,
+                    const HostTensors& tensors, const HostLaunchOptions& options) {
+  const LaunchPlan plan = plan_launch(problem, config.config, limits);
+  const TensorShape shape = query_shape(problem);
+  const Strides strides = effective_strides(problem.sizes.output_strides, shape);
+  HostRun result;
+  Tensors memory{tensors.query,
+                 tensors.key,
+                 tensors.value,
+                 AlignedBytes(2 * storage_elements(strides, shape), kPoison),
+                 AlignedBytes(sizeof(float) * row_count(problem), kPoison),
+                 AlignedBytes(plan.workspace_bytes, kPoison)};
+  const AttentionParameters parameters =
+      fill_parameters(problem, config.config, plan, memory.pointers());
+  for (int i = 0; i < plan.count && result.faults.empty(); ++i) {
+    const PartLaunch& launch = plan.launches[static_cast<std::size_t>(i)];
+    const HostKernel& kernel = *config.parts[static_cast<std::size_t>(i)];
+    MemoryMap map(memory.buffers());
+    map.add_image(reinterpret_cast<const void*>(kernel.entry()));
+    const BlockRun::Program program{[&] { kernel.entry()(parameters); },
+                                    [&](const host::ThreadState* state) { kernel.enter(state); }};
+    result.faults =
+        launch_on_host({launch.grid, {launch.threads, launch.shared_bytes}}, map, program, options);
+    resolve(result.faults, kernel);
+  }
+  result.output_storage.resize(memory.output.bytes() / 2);
+  std::memcpy(result.output_storage.data(), memory.output.data(), memory.output.bytes());
+  result.output = gather(result.output_storage, strides, shape);
+  result.log_sum_exp.resize(row_count(problem));
+  std::memcpy(result.log_sum_exp.data(), memory.log_sum_exp.data(), memory.log_sum_exp.bytes());
+  return result;
+}
+
+}  // namespace heddle

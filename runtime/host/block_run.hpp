@@ -1,0 +1,113 @@
+#pragma once
+// Runs one block of a kernel after another on the calling thread: every CUDA thread a fiber, warps
+// in random order, collectives where the lanes meet.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/host/access_check.hpp"
+#include "runtime/host/copy_queue.hpp"
+#include "runtime/host/device/host_calls.cuh"
+#include "runtime/host/fiber.hpp"
+#include "runtime/host/landing.hpp"
+#include "runtime/host/matrix.hpp"
+#include "runtime/host/random.hpp"
+
+namespace heddle {
+
+struct BlockShape {
+  int threads = 0;
+  int shared_bytes = 0;
+};
+
+struct Schedule {
+  std::uint64_t seed = 0;
+  Landing landing = Landing::kLatest;
+};
+
+class BlockRun {
+ public:
+  /// `body` is what each thread runs; `enter` receives the state that the kernel's code reads.
+  struct Program {
+    std::function<void()> body;
+    std::function<void(const host::ThreadState*)> enter;
+  };
+
+  BlockRun(const BlockShape& shape, const Schedule& schedule, const MemoryMap& memory,
+           Program program);
+
+  /// False when the block could not be brought to its end. Findings go to the log.
+  bool run(int block);
+  std::vector<HostFault> take_faults() { return log_.take(); }
+
+  static const host::HostCalls& calls();
+
+ private:
+  enum class LaneState { kReady, kMeeting, kBarrier, kDone, kLost };
+  struct Lane {
+    Fiber fiber;
+    LaneState state = LaneState::kReady;
+    host::WarpCall* call = nullptr;
+    const void* where = nullptr;
+    CopyQueue copies;
+  };
+  /// A hardware barrier and who has come to it.
+  struct Barrier {
+    int expected = 0;  ///< threads; 0 = nobody has come yet
+    int arrived = 0;
+    bool any = false;
+    std::vector<int> waiting;  ///< warps
+    ClockVector clocks;
+    const void* where = nullptr;
+  };
+
+  // Called from inside a fiber.
+  void on_access(const Access& access);
+  void on_warp_call(host::WarpCall& call, const void* where);
+  void on_copy(const host::CopyAsync& copy, const void* where);
+  void lose_lane();
+
+  // Called by the scheduler.
+  void start_block(int block);
+  void step_warp(int warp);
+  void run_lane(int index);
+  void settle_warp(int warp);
+  void perform(int warp);
+  void vote(int warp);
+  void shuffle(int warp);
+  void load(int warp);
+  void sync_warp(int warp);
+  void arrive(int warp);
+  void complete(Barrier& barrier);
+  void release(int warp);
+  void report_divergence(int warp);
+  void report_deadlock();
+  void report(FaultKind kind, int warp, int lane, std::string text);
+  std::string describe_wait(int warp) const;
+
+  Lane& lane(int warp, int index) { return lanes_[static_cast<std::size_t>(32 * warp + index)]; }
+  WarpCalls calls_of(int warp);
+  bool lane_is(int warp, LaneState state) const;
+  CopyContext copy_context();
+
+  BlockShape shape_;
+  Schedule schedule_;
+  Program program_;
+  FaultLog log_;
+  AccessCheck check_;
+  StackPool stacks_;
+  std::vector<unsigned char> shared_storage_;
+  unsigned char* shared_ = nullptr;
+  std::vector<Lane> lanes_;
+  std::map<int, Barrier> barriers_;
+  HostRandom random_;
+  host::ThreadState state_{};
+  int running_ = 0;  ///< lane whose fiber runs
+  bool lost_ = false;
+
+  friend struct BlockCalls;
+};
+
+}  // namespace heddle

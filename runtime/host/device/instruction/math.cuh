@@ -1,0 +1,49 @@
+#pragma once
+// The host twin of templates/instruction/math.cuh.
+
+#include <math.h>
+
+namespace heddle {
+
+constexpr float kLn2 = 0.693147180559945309f;
+constexpr float kLog2E = 1.44269504088896341f;
+
+inline float infinity() {
+  return HUGE_VALF;
+}
+
+/// ftz: subnormal operands and results count as zero, with their sign.
+inline float flush_subnormal(float x) {
+  return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
+}
+
+inline float fast_exp2(float x) {
+  return flush_subnormal(exp2f(flush_subnormal(x)));
+}
+inline float fast_log2(float x) {
+  return log2f(flush_subnormal(x));
+}
+inline float fast_reciprocal(float x) {
+  return flush_subnormal(1.0f / flush_subnormal(x));
+}
+
+inline float natural_log(float x) {
+  return fast_log2(x) * kLn2;
+}
+
+inline float maximum(float a, float b) {
+  return fmaxf(a, b);
+}
+
+inline int minimum(int a, int b) {
+  return a < b ? a : b;
+}
+inline int maximum(int a, int b) {
+  return a > b ? a : b;
+}
+
+constexpr int ceil_divide(int a, int b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+}  // namespace heddle

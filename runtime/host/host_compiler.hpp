@@ -1,0 +1,71 @@
+#pragma once
+// Emitted kernels to shared objects of this machine, by its C++ compiler.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "generator/emit.hpp"
+#include "runtime/host/device/host_calls.cuh"
+#include "templates/parameters.cuh"
+
+namespace heddle {
+
+/// What the compiler adds to the kernel.
+enum class Instrumentation {
+  kChecks,      ///< every access reported to the engine: bounds, races, copies in flight
+  kSanitizers,  ///< address and undefined-behaviour sanitizers instead; the program needs them too
+};
+
+struct HostCompilerOptions {
+  /// Path or name; empty = $HEDDLE_HOST_CXX, else the first of clang++, g++, c++ on PATH.
+  std::string compiler;
+  Instrumentation instrumentation = Instrumentation::kChecks;
+};
+
+/// A kernel's entry point in a shared object, which lives as long as this.
+class HostKernel {
+ public:
+  using Entry = void (*)(AttentionParameters);
+
+  HostKernel(std::string folder, const std::string& entry);
+  ~HostKernel();
+  HostKernel(const HostKernel&) = delete;
+  HostKernel& operator=(const HostKernel&) = delete;
+
+  Entry entry() const { return entry_; }
+  /// Tells the object's code which thread it is now.
+  void enter(const host::ThreadState* state) const { enter_(state); }
+  /// Source lines of a code address, innermost first: "part/softmax.cuh:57", …; empty where
+  /// unknown.
+  std::string locate(const void* where) const;
+
+ private:
+  std::string folder_;
+  void* library_ = nullptr;
+  Entry entry_ = nullptr;
+  void (*enter_)(const host::ThreadState*) = nullptr;
+};
+
+/// Compiles each kernel once. Any thread may call it.
+class HostCompiler {
+ public:
+  /// Throws kHostCompilerMissing where there is none.
+  explicit HostCompiler(HostCompilerOptions options = {});
+  ~HostCompiler();
+
+  /// Throws kCompileFailed with the compiler's words.
+  std::shared_ptr<const HostKernel> compile(const KernelSource& source);
+  const std::string& compiler() const { return compiler_; }
+
+ private:
+  std::shared_ptr<const HostKernel> build(const KernelSource& source);
+
+  std::string compiler_;
+  Instrumentation instrumentation_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const HostKernel>> kernels_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,61 @@
+#pragma once
+// Who touched a piece of memory last, and whether that was ordered.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/host/clocks.hpp"
+
+namespace heddle {
+
+/// One access to some of the eight bytes of a granule.
+struct ShadowSlot {
+  Clock stamp = 0;  ///< 0 = empty
+  std::uint16_t actor = 0;
+  std::uint8_t bytes = 0;  ///< one bit for each byte of the granule
+  bool write = false;
+  const void* where = nullptr;
+};
+
+constexpr int kGranule = 8;
+
+/// The last few accesses. Where they do not suffice, one is forgotten: a race may then be missed,
+/// none is invented.
+struct ShadowGranule {
+  std::array<ShadowSlot, 4> slots;
+};
+
+/// Records `next`; returns an earlier access that it collides with: the bytes overlap, one of the
+/// two writes, and `next`'s actor is not ordered after the earlier one.
+std::optional<ShadowSlot> record(ShadowGranule& granule, const ShadowSlot& next,
+                                 const Clocks& clocks);
+
+/// The shadow of the block's shared memory.
+class SharedShadow {
+ public:
+  void reset(std::size_t bytes) { granules_.assign((bytes + kGranule - 1) / kGranule, {}); }
+  ShadowGranule& at(std::size_t granule) { return granules_[granule]; }
+
+ private:
+  std::vector<ShadowGranule> granules_;
+};
+
+/// The shadow of what the block touched of writable global memory.
+class GlobalShadow {
+ public:
+  void reset() { pages_.clear(), last_ = nullptr; }
+  ShadowGranule& at(std::uintptr_t granule);
+
+ private:
+  static constexpr std::uintptr_t kPageGranules = 256;
+  using Page = std::array<ShadowGranule, kPageGranules>;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
+  std::uintptr_t last_number_ = 0;
+  Page* last_ = nullptr;
+};
+
+}  // namespace heddle
