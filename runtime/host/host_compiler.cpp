@@ -84,7 +84,7 @@ std::vector<std::string> compile_command(const std::string& compiler, const fs::
                                    "-x",
                                    "c++",
                                    "-std=c++20",
-                                   "-O1",
+                                   "-O0",
                                    "-g1",
                                    "-gdwarf-4",
                                    "-fPIC",

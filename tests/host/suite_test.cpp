@@ -1,0 +1,35 @@
+// The host tier: every family, every knob, pair by pair, and the fault catalogue's inputs.
+//   HEDDLE_HOST_STRIDE=1 HEDDLE_SEED=7 host_suite_test
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "runtime/host/suite.hpp"
+
+namespace heddle {
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST_CASE("every family is right on the host, pair by pair of knobs and on the named cases") {
+  HostCompiler compiler;
+  HostSuiteOptions options;
+  options.seed = number_from("HEDDLE_SEED", std::random_device{}());
+  options.stride = static_cast<int>(number_from("HEDDLE_HOST_STRIDE", 1));
+  std::cout << "seed " << options.seed << ", compiler " << compiler.compiler() << '\n';
+  const HostSuiteReport report = run_host_suite(compiler, find_architecture("sm_90a"), options, {});
+  for (const HostSuiteFailure& failure : report.failures) {
+    std::cout << "FAILED " << failure.what << "\n  " << failure.why << '\n';
+  }
+  std::cout << report.checks << " checks with " << report.kernels << " kernels, "
+            << report.failures.size() << " failed\n";
+  CHECK(report.failures.empty());
+  CHECK(report.checks > 0);
+}
+
+}  // namespace
+}  // namespace heddle
