@@ -2,8 +2,25 @@
 // Included before a kernel that is compiled for the host: CUDA's words, and what the compiler's
 // instrumentation calls for every access to memory.
 
+#ifdef HEDDLE_HOST_KERNEL
+// Kernels are compiled by the hundred: to read <math.h> would take longer than the kernel itself.
+extern "C" {
+float fmaxf(float, float);
+float fabsf(float);
+float copysignf(float, float);
+float exp2f(float);
+float log2f(float);
+float expf(float);
+float logf(float);
+double exp(double);
+double log(double);
+void* memcpy(void*, const void*, unsigned long);
+}
+#define HUGE_VALF __builtin_huge_valf()
+#else
 #include <math.h>
 #include <string.h>
+#endif
 
 #include "host_calls.cuh"
 

@@ -1,7 +1,9 @@
 #pragma once
 // The host twin of templates/instruction/math.cuh.
 
+#ifndef HEDDLE_HOST_KERNEL  // prelude.cuh declares what is needed
 #include <math.h>
+#endif
 
 namespace heddle {
 
