@@ -35,6 +35,9 @@ void AccessCheck::begin_block(int block, unsigned char* shared, std::size_t shar
   global_shadow_.reset();
   cells_.assign((shared_bytes + kCell - 1) / kCell, 0);
   flights_.clear();
+  unit_names_.clear();
+  reads_.reset(shared_bytes);
+  reading_units_.clear();
 }
 
 bool AccessCheck::is_shared(const void* address, long long bytes) const {
@@ -43,36 +46,44 @@ bool AccessCheck::is_shared(const void* address, long long bytes) const {
 }
 
 bool AccessCheck::touch(const Access& access) {
-  const auto at = reinterpret_cast<std::uintptr_t>(access.address);
-  if (access.aligned && at % static_cast<std::uintptr_t>(access.bytes) != 0) {
-    note(access, FaultKind::kMisaligned,
-         fmt::format("{} of {} bytes at an address that is no multiple of {}", verb(access.write),
-                     access.bytes, access.bytes),
-         nullptr);
-  }
+  check_alignment(access);
   if (is_shared(access.address, access.bytes)) {
-    touch_shared(access, at - reinterpret_cast<std::uintptr_t>(shared_));
+    touch_shared(access, shared_offset(access.address));
     return true;
   }
+  const MemoryRegion* region = find_global(access);
+  if (region != nullptr && region->writable) touch_global(access, *region);
+  return region != nullptr;
+}
+
+bool AccessCheck::may_touch(const Access& access) {
+  check_alignment(access);
+  return is_shared(access.address, access.bytes) || find_global(access) != nullptr;
+}
+
+void AccessCheck::check_alignment(const Access& access) {
+  const auto at = reinterpret_cast<std::uintptr_t>(access.address);
+  if (!access.aligned || at % static_cast<std::uintptr_t>(access.bytes) == 0) return;
+  note(access, FaultKind::kMisaligned,
+       fmt::format("{} of {} bytes at an address that is no multiple of {}", verb(access.write),
+                   access.bytes, access.bytes));
+}
+
+/// Null, after a report, where the access must not happen.
+const MemoryRegion* AccessCheck::find_global(const Access& access) {
   const MemoryRegion* region = memory_.find(access.address, access.bytes);
   if (region == nullptr) {
     const bool begins_shared = is_shared(access.address, 1);
-    return refuse(access, FaultKind::kOutOfBounds,
-                  fmt::format("{} of {} bytes, {}", verb(access.write), access.bytes,
-                              begins_shared ? "past the end of shared memory"
-                                            : memory_.describe(access.address)));
+    note(access, FaultKind::kOutOfBounds,
+         fmt::format(
+             "{} of {} bytes, {}", verb(access.write), access.bytes,
+             begins_shared ? "past the end of shared memory" : memory_.describe(access.address)));
+    return nullptr;
   }
-  if (access.write && !region->writable) {
-    return refuse(access, FaultKind::kReadOnly,
-                  fmt::format("write of {} bytes to {}", access.bytes, region->name));
-  }
-  if (region->writable) touch_global(access, *region);
-  return true;
-}
-
-bool AccessCheck::refuse(const Access& access, FaultKind kind, std::string text) {
-  note(access, kind, std::move(text), nullptr);
-  return false;
+  if (!access.write || region->writable) return region;
+  note(access, FaultKind::kReadOnly,
+       fmt::format("write of {} bytes to {}", access.bytes, region->name));
+  return nullptr;
 }
 
 void AccessCheck::note(const Access& access, FaultKind kind, std::string text, const void* other) {
@@ -86,17 +97,26 @@ void AccessCheck::note(const Access& access, FaultKind kind, std::string text, c
   log_.report(std::move(fault));
 }
 
-void AccessCheck::touch_shared(const Access& access, std::size_t offset) {
+void AccessCheck::check_flights(const Access& access, std::size_t offset) {
   const std::size_t last = (offset + static_cast<std::size_t>(access.bytes) - 1) / kCell;
   for (std::size_t cell = offset / kCell; cell <= last; ++cell) {
     if (cells_[cell] == 0) continue;
     const Flight& flight = flights_[cells_[cell] - 1u];
     if (!access.write && !flight.writes) continue;
     note(access, flight.kind,
-         fmt::format("{} of shared memory at offset {} before its copy was waited for",
-                     verb(access.write), offset),
+         flight.kind == FaultKind::kBarrierMisuse
+             ? fmt::format("{} of a barrier's own bytes, at offset {}", verb(access.write), offset)
+             : fmt::format("{} of shared memory at offset {} before its copy was waited for",
+                           verb(access.write), offset),
          flight.where);
     break;
+  }
+}
+
+void AccessCheck::touch_shared(const Access& access, std::size_t offset) {
+  check_flights(access, offset);
+  if (access.write && reads_.any()) {
+    check_readers(access, offset, clocks_.row(access.actor));
   }
   record_range(access, offset, true);
 }
@@ -109,8 +129,7 @@ void AccessCheck::touch_global(const Access& access, const MemoryRegion& region)
   if (other != -1) {
     note(access, FaultKind::kBlockRace,
          fmt::format("{} of {} at byte {}, which {} touches too", verb(access.write), region.name,
-                     offset, other < 0 ? "other blocks" : fmt::format("block {}", other)),
-         nullptr);
+                     offset, other < 0 ? "other blocks" : fmt::format("block {}", other)));
   }
   record_range(access, reinterpret_cast<std::uintptr_t>(access.address), false);
 }
@@ -121,16 +140,19 @@ void AccessCheck::record_range(const Access& access, std::uintptr_t first, bool 
     const std::uintptr_t granule = at / kGranule;
     const std::uintptr_t stop = std::min(end, (granule + 1) * kGranule);
     const unsigned mask = ((1u << (stop - at)) - 1u) << (at % kGranule);
-    ShadowSlot slot{clocks_.now(access.actor), static_cast<std::uint16_t>(access.actor),
-                    static_cast<std::uint8_t>(mask), access.write, access.where};
+    ShadowSlot slot{clocks_.now(access.actor),
+                    static_cast<std::uint16_t>(access.actor),
+                    static_cast<std::uint8_t>(mask),
+                    access.write,
+                    false,
+                    access.where};
     ShadowGranule& shadow = shared ? shared_shadow_.at(granule) : global_shadow_.at(granule);
-    if (const auto earlier = record(shadow, slot, clocks_)) {
-      note(
-          access, FaultKind::kDataRace,
-          fmt::format("{} of {} memory collides with a {} by warp {}, lane {}: nothing orders them",
-                      verb(access.write), shared ? "shared" : "global", verb(earlier->write),
-                      earlier->actor / kWarpSize, earlier->actor % kWarpSize),
-          earlier->where);
+    if (const auto earlier = record(shadow, slot, clocks_.row(access.actor))) {
+      note(access, earlier->async ? FaultKind::kCopyInFlight : FaultKind::kDataRace,
+           fmt::format("{} of {} memory collides with a {} by {}: nothing orders them",
+                       verb(access.write), shared ? "shared" : "global", verb(earlier->write),
+                       who(*earlier)),
+           earlier->where);
     }
     at = stop;
   }

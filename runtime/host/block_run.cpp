@@ -3,52 +3,21 @@
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace heddle {
 namespace {
 
 constexpr int kWarpSize = 32;
+constexpr int kGroupThreads = 128;
 constexpr std::size_t kStackBytes = 128 * 1024;
 constexpr std::size_t kSharedAlignment = 1024;
 
 /// Every pattern that a kernel might take it for is a NaN: fp16, bf16, fp32, e4m3.
 constexpr int kPoison = 0xff;
 
+/// Rounds of nothing but polling after which the block counts as stuck.
+constexpr int kMostIdleRounds = 1000;
+
 }  // namespace
-
-/// The functions behind the table that kernels call; each finds its block behind `engine`.
-struct BlockCalls {
-  static BlockRun& block(void* engine) { return *static_cast<BlockRun*>(engine); }
-
-  static void access(void* engine, const void* address, long long bytes, int flags,
-                     const void* where) {
-    BlockRun& self = block(engine);
-    self.on_access({address, bytes, (flags & host::kWrite) != 0, (flags & host::kAligned) != 0,
-                    self.running_, where});
-  }
-  static void warp(void* engine, host::WarpCall& call, const void* where) {
-    block(engine).on_warp_call(call, where);
-  }
-  static void copy_async(void* engine, const host::CopyAsync& copy, const void* where) {
-    block(engine).on_copy(copy, where);
-  }
-  static void copy_async_commit(void* engine) {
-    BlockRun& self = block(engine);
-    self.lanes_[static_cast<std::size_t>(self.running_)].copies.commit();
-  }
-  static void copy_async_wait(void* engine, int pending) {
-    BlockRun& self = block(engine);
-    self.lanes_[static_cast<std::size_t>(self.running_)].copies.wait(self.copy_context(), pending);
-  }
-};
-
-const host::HostCalls& BlockRun::calls() {
-  static constexpr host::HostCalls table{&BlockCalls::access, &BlockCalls::warp,
-                                         &BlockCalls::copy_async, &BlockCalls::copy_async_commit,
-                                         &BlockCalls::copy_async_wait};
-  return table;
-}
 
 BlockRun::BlockRun(const BlockShape& shape, const Schedule& schedule, const MemoryMap& memory,
                    Program program)
@@ -56,6 +25,13 @@ BlockRun::BlockRun(const BlockShape& shape, const Schedule& schedule, const Memo
       schedule_(schedule),
       program_(std::move(program)),
       check_(memory, log_),
+      mbarriers_(check_,
+                 [this](int index) {
+                   lanes_[static_cast<std::size_t>(index)].state = LaneState::kReady;
+                   moved_ = true;
+                 }),
+      bulk_copies_(check_, mbarriers_, random_, schedule.landing),
+      matrix_units_(check_, random_, schedule.landing),
       stacks_(shape.threads, kStackBytes),
       shared_storage_(static_cast<std::size_t>(shape.shared_bytes) + kSharedAlignment),
       lanes_(static_cast<std::size_t>(shape.threads)) {
@@ -65,27 +41,44 @@ BlockRun::BlockRun(const BlockShape& shape, const Schedule& schedule, const Memo
 
 bool BlockRun::run(int block) {
   start_block(block);
-  const int warps = shape_.threads / kWarpSize;
   std::vector<int> runnable;
   while (!lost_) {
-    runnable.clear();
-    bool all_done = true;
-    for (int warp = 0; warp < warps; ++warp) {
-      if (!lane_is(warp, LaneState::kDone)) all_done = false;
-      for (int i = 0; i < kWarpSize; ++i) {
-        if (lane(warp, i).state != LaneState::kReady) continue;
-        runnable.push_back(warp);
-        break;
-      }
+    if (find_runnable(runnable)) {
+      end_block();
+      return true;
     }
-    if (all_done) return true;
-    if (runnable.empty()) {
-      report_deadlock();
-      return false;
+    if (runnable.empty() || stalled()) {
+      // Nothing but an unfinished copy can bring anybody further.
+      if (bulk_copies_.land_one()) {
+        idle_steps_ = 0;
+      } else if (runnable.empty() || idle_steps_ > kMostIdleRounds * (shape_.threads / kWarpSize)) {
+        report_deadlock();
+        return false;
+      }
+      if (runnable.empty()) continue;
     }
     step_warp(runnable[static_cast<std::size_t>(random_.below(static_cast<int>(runnable.size())))]);
   }
   return false;
+}
+
+/// Collects the warps that can go on; true when all threads have ended.
+bool BlockRun::find_runnable(std::vector<int>& warps) {
+  warps.clear();
+  bool all_done = true;
+  for (int warp = 0; warp < shape_.threads / kWarpSize; ++warp) {
+    if (!lane_is(warp, LaneState::kDone)) all_done = false;
+    for (int i = 0; i < kWarpSize; ++i) {
+      if (lane(warp, i).state != LaneState::kReady) continue;
+      warps.push_back(warp);
+      break;
+    }
+  }
+  return all_done;
+}
+
+bool BlockRun::stalled() const {
+  return idle_steps_ > 2 * shape_.threads / kWarpSize;
 }
 
 void BlockRun::start_block(int block) {
@@ -93,7 +86,16 @@ void BlockRun::start_block(int block) {
   log_.begin_block(block);
   std::memset(shared_, kPoison, static_cast<std::size_t>(shape_.shared_bytes));
   check_.begin_block(block, shared_, static_cast<std::size_t>(shape_.shared_bytes), shape_.threads);
+  mbarriers_.begin_block(shape_.threads);
+  bulk_copies_.begin_block();
+  matrix_units_.begin_block(shape_.threads / kWarpSize);
+  registers_.begin_block(shape_.threads / kGroupThreads, shape_.registers_per_thread);
   barriers_.clear();
+  atomics_.clear();
+  register_waits_.clear();
+  // elect.sync may pick any lane, but picks the same one each time.
+  elected_ = schedule_.landing == Landing::kRandom ? random_.below(kWarpSize) : 0;
+  idle_steps_ = 0;
   lost_ = false;
   state_ = {this, nullptr, nullptr, 0, block, shared_};
   program_.enter(&state_);
@@ -105,11 +107,18 @@ void BlockRun::start_block(int block) {
   }
 }
 
+void BlockRun::end_block() {
+  while (bulk_copies_.land_one()) continue;
+  mbarriers_.report_leftovers();
+  bulk_copies_.report_leftovers();
+  matrix_units_.report_leftovers();
+}
+
 CopyContext BlockRun::copy_context() {
   return {check_, random_, schedule_.landing, running_};
 }
 
-WarpCalls BlockRun::calls_of(int warp) {
+WarpCalls BlockRun::calls_of(int warp) const {
   WarpCalls calls{};
   for (int i = 0; i < kWarpSize; ++i) calls[static_cast<std::size_t>(i)] = lane(warp, i).call;
   return calls;
@@ -121,43 +130,23 @@ bool BlockRun::lane_is(int warp, LaneState state) const {
                      [&](const Lane& entry) { return entry.state == state; });
 }
 
-void BlockRun::on_access(const Access& access) {
-  if (!check_.touch(access)) lose_lane();
-}
-
-void BlockRun::on_warp_call(host::WarpCall& call, const void* where) {
-  Lane& self = lanes_[static_cast<std::size_t>(running_)];
-  self.call = &call;
-  self.where = where;
-  self.state = LaneState::kMeeting;
-  self.fiber.suspend();
-}
-
-void BlockRun::on_copy(const host::CopyAsync& copy, const void* where) {
-  Lane& self = lanes_[static_cast<std::size_t>(running_)];
-  if (!self.copies.start(copy_context(), copy, where)) lose_lane();
-}
-
-/// The lane has done what would bring a GPU down: it never goes on, and the block ends here.
-void BlockRun::lose_lane() {
-  Lane& self = lanes_[static_cast<std::size_t>(running_)];
-  self.state = LaneState::kLost;
-  lost_ = true;
-  self.fiber.suspend();
-}
-
 void BlockRun::run_lane(int index) {
   Lane& entry = lanes_[static_cast<std::size_t>(index)];
   running_ = index;
   state_.thread = index;
   state_.stack_low = stacks_.low(index);
   state_.stack_high = state_.stack_low + stacks_.bytes();
+  mbarriers_.resumed(index);
   entry.fiber.resume();
-  if (entry.fiber.done()) entry.state = LaneState::kDone;
+  if (entry.fiber.done()) {
+    entry.state = LaneState::kDone;
+    moved_ = true;
+  }
 }
 
 /// Runs the warp's ready lanes, in a random order, up to where each must wait.
 void BlockRun::step_warp(int warp) {
+  moved_ = false;
   const int first = random_.below(kWarpSize);
   const int direction = random_.coin() ? 1 : kWarpSize - 1;
   for (int i = 0; i < kWarpSize && !lost_; ++i) {
@@ -167,13 +156,16 @@ void BlockRun::step_warp(int warp) {
   if (lost_) return;
   if (schedule_.landing == Landing::kRandom) {
     lane(warp, random_.below(kWarpSize)).copies.land_one(random_);
+    if (random_.coin()) bulk_copies_.land_one();
   }
   settle_warp(warp);
+  idle_steps_ = moved_ ? 0 : idle_steps_ + 1;
 }
 
 /// Lets the warp's lanes act together once all have met.
 void BlockRun::settle_warp(int warp) {
   if (lane_is(warp, LaneState::kMeeting)) {
+    moved_ = true;
     perform(warp);
     return;
   }

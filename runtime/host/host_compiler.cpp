@@ -149,6 +149,10 @@ HostKernel::~HostKernel() {
   fs::remove_all(folder_, ignored);
 }
 
+void* HostKernel::symbol(const std::string& name) const {
+  return dlsym(library_, name.c_str());
+}
+
 std::string HostKernel::locate(const void* where) const {
   Dl_info info{};
   if (where == nullptr || dladdr(where, &info) == 0 || info.dli_fbase == nullptr) return "";
@@ -192,6 +196,12 @@ std::shared_ptr<const HostKernel> HostCompiler::build(const KernelSource& source
     const fs::path path(folder);
     for (const EmbeddedTemplate& header : embedded_host_headers()) {
       write_file(path / "host" / header.name, header.text);
+    }
+    // What the twins share with the device; the kernel's own headers come over them.
+    for (const EmbeddedTemplate& header : embedded_templates()) {
+      if (header.name.find('/') == std::string_view::npos) {
+        write_file(path / "templates" / header.name, header.text);
+      }
     }
     for (const SourceFile& header : source.headers) {
       write_file(path / "templates" / header.name, header.text);

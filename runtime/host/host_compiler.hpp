@@ -35,6 +35,8 @@ class HostKernel {
   HostKernel& operator=(const HostKernel&) = delete;
 
   Entry entry() const { return entry_; }
+  /// Any other function that the text exports, by its C name; null where there is none.
+  void* symbol(const std::string& name) const;
   /// Tells the object's code which thread it is now.
   void enter(const host::ThreadState* state) const { enter_(state); }
   /// Source lines of a code address, innermost first: "part/softmax.cuh:57", …; empty where

@@ -1,6 +1,6 @@
 #pragma once
 // mma.sync and ldmatrix for a whole warp, with the fragments' layouts of the PTX ISA ("Matrix
-// Fragments for mma.m16n8k16", "Warp-level matrix load instruction").
+// Fragments for mma.m16n8k16", "… mma.m16n8k32", "Warp-level matrix load instruction").
 
 #include <array>
 #include <span>
@@ -11,13 +11,13 @@ namespace heddle {
 
 using WarpCalls = std::array<host::WarpCall*, 32>;
 
-/// accumulator += a * b. A sum of sixteen products and the accumulator is formed exactly and then
-/// cut to fp32 towards zero, as the tensor cores do (they cut what lies far below the largest term
-/// too).
+/// accumulator += a * b, by the rule of exact_sum().
 void multiply_matrices(const WarpCalls& lanes, host::WarpOperation operation);
 
 /// Each lane's `address` names a row of 16 bytes; the rows of matrix i are those of lanes 8 i to
 /// 8 i + 7. The caller has checked that they may be read.
 void load_matrices(const WarpCalls& lanes, bool transposed);
+/// The same from the registers to the rows.
+void store_matrices(const WarpCalls& lanes, bool transposed);
 
 }  // namespace heddle

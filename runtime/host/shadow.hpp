@@ -17,7 +17,8 @@ struct ShadowSlot {
   Clock stamp = 0;  ///< 0 = empty
   std::uint16_t actor = 0;
   std::uint8_t bytes = 0;  ///< one bit for each byte of the granule
-  bool write = false;
+  bool write : 1 = false;
+  bool async : 1 = false;  ///< by a unit, not by the thread itself
   const void* where = nullptr;
 };
 
@@ -29,10 +30,20 @@ struct ShadowGranule {
   std::array<ShadowSlot, 4> slots;
 };
 
+/// Whether an access happened before what `known` tells of its actor.
+inline bool is_known(const ShadowSlot& slot, std::span<const Clock> known) {
+  return slot.actor < known.size() && known[slot.actor] >= slot.stamp;
+}
+
 /// Records `next`; returns an earlier access that it collides with: the bytes overlap, one of the
-/// two writes, and `next`'s actor is not ordered after the earlier one.
+/// two writes, and the earlier one is not among what is `known` to whoever causes the next.
 std::optional<ShadowSlot> record(ShadowGranule& granule, const ShadowSlot& next,
-                                 const Clocks& clocks);
+                                 std::span<const Clock> known);
+
+/// A write to any of `bytes` that is not among what is `known`. `ordinary_only`: not that of a
+/// unit.
+std::optional<ShadowSlot> unknown_write(const ShadowGranule& granule, unsigned bytes,
+                                        std::span<const Clock> known, bool ordinary_only);
 
 /// The shadow of the block's shared memory.
 class SharedShadow {

@@ -17,8 +17,37 @@ enum class WarpOperation : int {
   kShuffle,     ///< result = value of lane `argument`
   kLoadMatrix,  ///< argument = how many 8x8 matrices (1, 2, 4); address = this lane's row
   kLoadMatrixTransposed,
+  kStoreMatrix,  ///< the same the other way
+  kStoreMatrixTransposed,
   kMultiplyHalf,  ///< mma.m16n8k16, accumulator += a * b
   kMultiplyBFloat16,
+  kMultiplyE4m3,       ///< mma.m16n8k32
+  kElect,              ///< result = whether this lane is the one
+  kProductFence,       ///< wgmma.fence; registers = those named
+  kProductCommit,      ///< wgmma.commit_group
+  kProductWait,        ///< wgmma.wait_group `argument`; registers = those named
+  kProduct,            ///< wgmma.mma_async; the whole warpgroup meets
+  kIncreaseRegisters,  ///< setmaxnreg to `argument`; the whole warpgroup meets
+  kDecreaseRegisters,
+};
+
+/// An array that stands for registers: where it is, and how many 32-bit registers.
+struct RegisterRange {
+  unsigned* first;
+  int count;
+};
+
+/// One wgmma.mma_async as one thread sees it.
+struct MatrixProduct {
+  WarpOperation element;  ///< kMultiply…: the element type
+  int columns;            ///< n; accumulators are half as many
+  float* accumulators;
+  const unsigned* a;  ///< four registers, or null: `a_descriptor` says where
+  unsigned long long a_descriptor;
+  unsigned long long b_descriptor;
+  bool a_transposed;  ///< the depth runs over rows of shared memory
+  bool b_transposed;
+  bool adds;  ///< else what the accumulators hold does not matter
 };
 
 struct WarpCall {
@@ -28,9 +57,55 @@ struct WarpCall {
   unsigned long long value;
   unsigned long long result;
   const void* address;
-  unsigned a[4];  ///< mma: A fragment; ldmatrix: the registers received
+  unsigned a[4];  ///< mma: A fragment; ldmatrix, stmatrix: the registers
   unsigned b[2];
   float accumulator[4];
+  const RegisterRange* registers;
+  int register_ranges;
+  const MatrixProduct* product;
+};
+
+/// What one thread asks of a barrier in shared memory.
+enum class BarrierOperation : int {
+  kInit,  ///< number = arrivals a phase
+  kInvalidate,
+  kArrive,
+  kArriveExpect,  ///< number = bytes
+  kExpect,
+  kTest,  ///< number = parity; result = whether that phase has ended
+  kWait,
+};
+
+struct BarrierCall {
+  BarrierOperation operation;
+  void* barrier;
+  int number;
+  bool result;
+};
+
+/// Copies by the TMA and the bulk copy engine.
+struct BulkCopy {
+  bool store;  ///< from shared to global memory
+  void* shared;
+  const void* map;  ///< a TensorMap, or null: `bytes` bytes at `global`
+  void* global;
+  int bytes;
+  int rank;
+  int at[5];
+  void* barrier;  ///< loads
+};
+
+enum class FenceKind : int { kAsyncShared, kBarrierInit };
+
+/// What blocks share: words of global memory.
+enum class AtomicOperation : int { kAdd, kExchange, kLoad, kStore };
+
+struct AtomicCall {
+  AtomicOperation operation;
+  void* address;
+  unsigned value;
+  unsigned result;
+  bool ordered;  ///< acquire, release or both, as the operation reads or writes
 };
 
 /// How memory is touched.
@@ -60,6 +135,14 @@ struct HostCalls {
   void (*copy_async)(void* engine, const CopyAsync& copy, const void* where);
   void (*copy_async_commit)(void* engine);
   void (*copy_async_wait)(void* engine, int pending);
+  void (*barrier)(void* engine, BarrierCall& call, const void* where);
+  void (*bulk_copy)(void* engine, const BulkCopy& copy, const void* where);
+  void (*bulk_commit)(void* engine);
+  void (*bulk_wait)(void* engine, int pending, const void* where);
+  void (*fence)(void* engine, FenceKind kind);
+  void (*atomic)(void* engine, AtomicCall& call, const void* where);
+  unsigned (*shared_address)(void* engine, const void* pointer, const void* where);
+  void (*yield)(void* engine);
 };
 
 // Set by the engine through the functions that prelude.cuh exports.
@@ -96,6 +179,30 @@ HEDDLE_GATE void copy_async_commit() {
 }
 HEDDLE_GATE void copy_async_wait(int pending) {
   calls->copy_async_wait(thread_state->engine, pending);
+}
+HEDDLE_GATE void barrier_call(BarrierCall& call) {
+  calls->barrier(thread_state->engine, call, __builtin_return_address(0));
+}
+HEDDLE_GATE void bulk_copy(const BulkCopy& copy) {
+  calls->bulk_copy(thread_state->engine, copy, __builtin_return_address(0));
+}
+HEDDLE_GATE void bulk_commit() {
+  calls->bulk_commit(thread_state->engine);
+}
+HEDDLE_GATE void bulk_wait(int pending) {
+  calls->bulk_wait(thread_state->engine, pending, __builtin_return_address(0));
+}
+HEDDLE_GATE void fence(FenceKind kind) {
+  calls->fence(thread_state->engine, kind);
+}
+HEDDLE_GATE void atomic_call(AtomicCall& call) {
+  calls->atomic(thread_state->engine, call, __builtin_return_address(0));
+}
+HEDDLE_GATE unsigned address_in_shared(const void* pointer) {
+  return calls->shared_address(thread_state->engine, pointer, __builtin_return_address(0));
+}
+HEDDLE_GATE void yield() {
+  calls->yield(thread_state->engine);
 }
 
 /// A copy that the instrumentation does not see; the twins have said already what they touch.

@@ -1,8 +1,7 @@
 #pragma once
 // Conversions between fp32 and the narrow element types, bit for bit as cvt.rn does them: to
-// nearest even, subnormals kept, overflow to infinity, every NaN to 0x7fff.
-
-#include <string.h>
+// nearest even, subnormals kept, overflow to infinity, every NaN to 0x7fff. e4m3 has no infinity:
+// overflow gives the largest value, a NaN 0x7f.
 
 namespace heddle::host {
 
@@ -50,6 +49,28 @@ inline float fp16_value(unsigned short bits) {
   if (magnitude >= 0x7c00u) return bits_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
   if (magnitude >= 0x0400u) return bits_float(sign | ((magnitude << 13) + (112u << 23)));
   const float value = static_cast<float>(magnitude) * 0x1p-24f;  // subnormal
+  return bits_float(sign | float_bits(value));
+}
+
+inline unsigned char e4m3_bits(float value) {
+  const unsigned bits = float_bits(value);
+  const unsigned sign = bits >> 24 & 0x80u;
+  const unsigned magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7f;
+  if (magnitude >= 0x43e00000u) return static_cast<unsigned char>(sign | 0x7eu);  // >= 448
+  if (magnitude >= 0x3c800000u) {                                                 // >= 2^-6
+    return static_cast<unsigned char>(sign | drop_bits(magnitude - (120u << 23), 20));
+  }
+  // Floats in [2^14, 2^15) lie 2^-9 apart, as e4m3's subnormals do: the addition rounds.
+  const float shifted = bits_float(magnitude) + 16384.0f;
+  return static_cast<unsigned char>(sign | (float_bits(shifted) - float_bits(16384.0f)));
+}
+inline float e4m3_value(unsigned char bits) {
+  const unsigned sign = (bits & 0x80u) << 24;
+  const unsigned magnitude = bits & 0x7fu;
+  if (magnitude == 0x7fu) return bits_float(sign | 0x7fffffffu);
+  if (magnitude >= 0x08u) return bits_float(sign | ((magnitude << 20) + (120u << 23)));
+  const float value = static_cast<float>(magnitude) * 0x1p-9f;  // subnormal
   return bits_float(sign | float_bits(value));
 }
 

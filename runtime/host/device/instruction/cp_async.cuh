@@ -6,6 +6,11 @@
 
 namespace heddle {
 
+/// Shared memory begins at 1024, so that 0 is nobody's address.
+HEDDLE_TWIN unsigned shared_address(const void* pointer) {
+  return host::address_in_shared(pointer);
+}
+
 HEDDLE_TWIN void copy_async_bytes(void* destination, const void* source, int bytes,
                                   int source_bytes) {
   host::copy_async({destination, source, bytes, source_bytes});

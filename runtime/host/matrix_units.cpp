@@ -1,0 +1,339 @@
+#include "runtime/host/matrix_units.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/host/bulk_copies.hpp"
+#include "runtime/host/device/host_round.cuh"
+#include "runtime/host/matrix_operand.hpp"
+#include "runtime/host/product_sum.hpp"
+#include "templates/wgmma_fragment.cuh"
+
+namespace heddle {
+namespace {
+
+constexpr int kWarpSize = 32;
+constexpr int kSliceRows = 16;  ///< of a warpgroup's 64, each warp makes its own
+constexpr int kOperandRegisters = 4;
+constexpr std::size_t kMostDepth = 32;
+
+/// What registers hold while a product owns them: NaN as fp32 and as any pair of 16-bit elements.
+constexpr unsigned kHeldPattern = 0xffedffedu;
+
+bool untouched(const unsigned* first, std::size_t count) {
+  return std::all_of(first, first + count, [](unsigned value) { return value == kHeldPattern; });
+}
+
+OperandSlice slice_a(const host::MatrixProduct& product, int warp) {
+  return {product.a_descriptor, product.a_transposed, kSliceRows * (warp % 4), kSliceRows};
+}
+OperandSlice slice_b(const host::MatrixProduct& product) {
+  return {product.b_descriptor, product.b_transposed, 0, product.columns};
+}
+
+/// element(row, depth) = what the chunks hold.
+template <class Store>
+void read_chunks(const AccessCheck& check, const OperandSlice& slice, host::WarpOperation element,
+                 Store store) {
+  const ElementFormat format = element_format(element);
+  const int per_chunk = 16 / format.bytes;
+  const std::vector<unsigned> chunks = operand_chunks(slice);
+  const auto chunks_a_depth = static_cast<std::size_t>(slice.rows / 8);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const unsigned char* bytes = check.shared(chunks[i] - kSharedBase);
+    for (int j = 0; j < per_chunk; ++j) {
+      unsigned bits = 0;
+      std::memcpy(&bits, bytes + j * format.bytes, static_cast<std::size_t>(format.bytes));
+      const double value = element_value(bits, element);
+      const auto at = static_cast<int>(i);
+      if (slice.transposed) {
+        store(8 * static_cast<int>(i % chunks_a_depth) + j, static_cast<int>(i / chunks_a_depth),
+              value);
+      } else {
+        store(at / 2, at % 2 * per_chunk + j, value);
+      }
+    }
+  }
+}
+
+/// The same from the registers of a warp's lanes.
+template <class Store>
+void read_registers(const std::vector<std::array<unsigned, 4>>& lanes, host::WarpOperation element,
+                    Store store) {
+  const bool narrow = element_format(element).bytes == 1;
+  const int parts = narrow ? 4 : 2;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    for (int i = 0; i < kOperandRegisters; ++i) {
+      const unsigned packed = lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)];
+      for (int part = 0; part < parts; ++part) {
+        const MatrixPlace place = narrow ? wgmma_operand_place_8bit(lane, i, part)
+                                         : wgmma_operand_place_16bit(lane, i, part);
+        store(place.row, place.column, element_value(packed >> (32 / parts * part), element));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void MatrixUnits::begin_block(int warps) {
+  warps_.clear();
+  warps_.resize(static_cast<std::size_t>(warps));
+}
+
+void MatrixUnits::report(const Issue& issue, int lane, std::string text, const void* other) {
+  Access access;
+  access.actor = kWarpSize * issue.warp + lane;
+  access.where = issue.where;
+  check_.note(access, FaultKind::kOperandInFlight, std::move(text), other);
+}
+
+void MatrixUnits::settle(Lane& lane, const unsigned* first, std::vector<unsigned> values) {
+  auto& settled = lane.settled;
+  const auto end = first + values.size();
+  // What is named anew replaces whatever it overlaps.
+  std::erase_if(settled, [&](const Settled& entry) {
+    return entry.first < end && first < entry.first + entry.values.size();
+  });
+  settled.push_back({first, std::move(values)});
+}
+
+void MatrixUnits::fence(const Issue& issue) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  if (warp.lanes.empty()) warp.lanes.resize(kWarpSize);
+  warp.fenced = true;
+  for (std::size_t i = 0; i < kWarpSize; ++i) {
+    const host::WarpCall& call = *issue.lanes[i];
+    for (int range = 0; range < call.register_ranges; ++range) {
+      const host::RegisterRange& named = call.registers[range];
+      settle(warp.lanes[i], named.first, {named.first, named.first + named.count});
+    }
+  }
+}
+
+void MatrixUnits::check_settled(const Issue& issue, int lane, const unsigned* first, int count) {
+  const auto& settled =
+      warps_[static_cast<std::size_t>(issue.warp)].lanes[static_cast<std::size_t>(lane)].settled;
+  const bool same = std::any_of(settled.begin(), settled.end(), [&](const Settled& entry) {
+    const auto offset = first - entry.first;
+    return first >= entry.first &&
+           offset + count <= static_cast<std::ptrdiff_t>(entry.values.size()) &&
+           std::equal(first, first + count, entry.values.begin() + offset);
+  });
+  if (same) return;
+  report(issue, lane,
+         "a product reads registers that were written since the last wgmma_fence(), or that it did "
+         "not name");
+}
+
+/// Takes registers of a lane for the product being issued. `reads`: what they hold now matters.
+MatrixUnits::Held& MatrixUnits::hold(const Issue& issue, int lane_index, unsigned* first, int count,
+                                     bool reads) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  auto& held = warp.lanes[static_cast<std::size_t>(lane_index)].held;
+  const auto known = std::find_if(held.begin(), held.end(),
+                                  [&](const Held& entry) { return entry.first == first; });
+  if (known == held.end()) {
+    if (reads) check_settled(issue, lane_index, first, count);
+    held.push_back({first, {first, first + count}, warp.issued, issue.where});
+    std::fill_n(first, count, kHeldPattern);
+    return held.back();
+  }
+  if (!untouched(first, known->values.size())) {
+    report(issue, lane_index, "registers of a product were written before wgmma_wait()",
+           known->where);
+    std::fill_n(first, known->values.size(), kHeldPattern);
+  }
+  known->product = warp.issued;
+  known->where = issue.where;
+  return *known;
+}
+
+bool MatrixUnits::check_operand(const Issue& issue, const std::vector<unsigned>& chunks) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  const Clocks& clocks = check_.clocks();
+  const int first = kWarpSize * issue.warp;
+  // A product belongs to the whole warp: what each of its threads knows counts.
+  ClockVector known(clocks.row(first).begin(), clocks.row(first).end());
+  ClockVector fenced(clocks.fenced(first).begin(), clocks.fenced(first).end());
+  const auto meet = [](ClockVector& into, std::span<const Clock> from) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::min(into[i], from[i]);
+  };
+  for (int lane = first + 1; lane < first + kWarpSize; ++lane) {
+    meet(known, clocks.row(lane));
+    meet(fenced, clocks.fenced(lane));
+  }
+  AsyncAccess access;
+  access.known = known;
+  access.fenced = fenced;
+  access.unit = warp.unit->actor;
+  access.starter = first;
+  access.where = issue.where;
+  access.bytes = 16;
+  for (const unsigned chunk : chunks) {
+    if (chunk < kSharedBase || chunk + 16 > kSharedBase + check_.shared_bytes()) {
+      Access plain;
+      plain.actor = first;
+      plain.where = issue.where;
+      check_.note(plain, FaultKind::kOutOfBounds,
+                  fmt::format("a matrix descriptor leads to shared address {:#x}", chunk));
+      return false;
+    }
+    access.offset = chunk - kSharedBase;
+    check_.read_async(access, *warp.unit);
+  }
+  return true;
+}
+
+bool MatrixUnits::multiply(const Issue& issue) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  if (warp.lanes.empty()) warp.lanes.resize(kWarpSize);
+  if (warp.unit == nullptr) {
+    warp.unit = &check_.add_reading_unit(fmt::format("the wgmma of warp {}", issue.warp),
+                                         FaultKind::kOperandInFlight);
+  }
+  if (!warp.fenced) report(issue, 0, "a product with no wgmma_fence() since the last wait");
+  ++warp.issued;
+  check_.clocks().tick(warp.unit->actor);
+  warp.unit->places.resize(check_.clocks().now(warp.unit->actor) + 1, issue.where);
+  Product product{*issue.lanes[0]->product, {}, {}, false};
+  const host::MatrixProduct& shape = product.shape;
+  if (!check_operand(issue, operand_chunks(slice_b(shape)))) return false;
+  if (shape.a == nullptr && !check_operand(issue, operand_chunks(slice_a(shape, issue.warp)))) {
+    return false;
+  }
+  for (int i = 0; i < kWarpSize; ++i) {
+    const auto lane = static_cast<std::size_t>(i);
+    const host::MatrixProduct& own = *issue.lanes[lane]->product;
+    product.accumulators[lane] = reinterpret_cast<unsigned*>(own.accumulators);
+    hold(issue, i, product.accumulators[lane], shape.columns / 2, shape.adds);
+    if (own.a == nullptr) continue;
+    const Held& a = hold(issue, i, const_cast<unsigned*>(own.a), kOperandRegisters, true);
+    std::copy_n(a.values.begin(), kOperandRegisters, product.a.emplace_back().begin());
+  }
+  const bool now = landing_ == Landing::kEarliest ||
+                   (landing_ == Landing::kRandom && warp.open.empty() && random_.coin());
+  warp.open.push_back(std::move(product));
+  if (now) evaluate(issue.warp, warp.open.back());
+  return true;
+}
+
+/// d = a * b (+ d), the warp's sixteen rows.
+void MatrixUnits::evaluate(int warp_index, Product& product) {
+  if (product.done) return;
+  product.done = true;
+  const host::MatrixProduct& shape = product.shape;
+  const auto depth = static_cast<std::size_t>(element_format(shape.element).depth);
+  const auto columns = static_cast<std::size_t>(shape.columns);
+  std::vector<double> a(kSliceRows * depth);
+  std::vector<double> b(columns * depth);  // [column][depth]
+  const auto store_a = [&](int row, int k, double value) {
+    a[static_cast<std::size_t>(row) * depth + static_cast<std::size_t>(k)] = value;
+  };
+  read_chunks(check_, slice_b(shape), shape.element, [&](int column, int k, double value) {
+    b[static_cast<std::size_t>(column) * depth + static_cast<std::size_t>(k)] = value;
+  });
+  if (product.a.empty()) {
+    read_chunks(check_, slice_a(shape, warp_index), shape.element, store_a);
+  } else {
+    read_registers(product.a, shape.element, store_a);
+  }
+  Warp& warp = warps_[static_cast<std::size_t>(warp_index)];
+  std::array<double, kMostDepth> terms;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    auto& held = warp.lanes[static_cast<std::size_t>(lane)].held;
+    const unsigned* first = product.accumulators[static_cast<std::size_t>(lane)];
+    const auto entry = std::find_if(held.begin(), held.end(),
+                                    [&](const Held& each) { return each.first == first; });
+    for (int i = 0; i < shape.columns / 2; ++i) {
+      const MatrixPlace place = wgmma_accumulator_place(lane, i);
+      const double* row = &a[static_cast<std::size_t>(place.row) * depth];
+      const double* column = &b[static_cast<std::size_t>(place.column) * depth];
+      double sum = 0;
+      for (std::size_t k = 0; k < depth; ++k) sum += terms[k] = row[k] * column[k];
+      unsigned& bits = entry->values[static_cast<std::size_t>(i)];
+      const float before = shape.adds ? host::bits_float(bits) : 0.0f;
+      bits = host::float_bits(shape.element == host::WarpOperation::kMultiplyE4m3
+                                  ? aligned_sum(before, {terms.data(), depth})
+                                  : exact_sum(before, sum));
+    }
+  }
+}
+
+void MatrixUnits::commit(const Issue& issue) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  const Clock stamp = warp.unit != nullptr ? check_.clocks().now(warp.unit->actor) : 0;
+  warp.groups.push_back(std::move(warp.open));
+  warp.ends.emplace_back(stamp, warp.issued);
+  warp.open.clear();
+}
+
+void MatrixUnits::wait(const Issue& issue) {
+  Warp& warp = warps_[static_cast<std::size_t>(issue.warp)];
+  if (warp.lanes.empty()) warp.lanes.resize(kWarpSize);
+  const int pending = issue.lanes[0]->argument;
+  while (static_cast<int>(warp.groups.size()) > pending) {
+    for (Product& product : warp.groups.front()) evaluate(issue.warp, product);
+    warp.finished = warp.ends.front().second;
+    for (int lane = 0; lane < kWarpSize && warp.unit != nullptr; ++lane) {
+      check_.clocks().learn(kWarpSize * issue.warp + lane, warp.unit->actor,
+                            warp.ends.front().first);
+    }
+    warp.groups.pop_front();
+    warp.ends.pop_front();
+  }
+  for (int lane = 0; lane < kWarpSize; ++lane) release(issue, lane, warp.finished);
+  warp.fenced = false;
+}
+
+/// Gives a lane its registers back, up to the product numbered `finished`.
+void MatrixUnits::release(const Issue& issue, int lane_index, long long finished) {
+  Lane& lane =
+      warps_[static_cast<std::size_t>(issue.warp)].lanes[static_cast<std::size_t>(lane_index)];
+  const host::WarpCall& call = *issue.lanes[static_cast<std::size_t>(lane_index)];
+  const auto is_named = [&](const Held& held) {
+    return std::any_of(call.registers, call.registers + call.register_ranges,
+                       [&](const host::RegisterRange& range) {
+                         return held.first >= range.first &&
+                                held.first + held.values.size() <= range.first + range.count;
+                       });
+  };
+  std::vector<Held> left;
+  for (Held& held : lane.held) {
+    const bool named = is_named(held);
+    if (held.product > finished) {
+      if (named)
+        report(issue, lane_index,
+               "wgmma_wait() names registers of a product that it does not wait for", held.where);
+      left.push_back(std::move(held));
+      continue;
+    }
+    if (!named)
+      report(issue, lane_index, "wgmma_wait() ends a product, but does not name its registers",
+             held.where);
+    if (untouched(held.first, held.values.size())) {
+      std::copy(held.values.begin(), held.values.end(), held.first);
+    } else {
+      report(issue, lane_index, "registers of a product were written before wgmma_wait()",
+             held.where);
+    }
+    settle(lane, held.first, std::move(held.values));
+  }
+  lane.held = std::move(left);
+}
+
+void MatrixUnits::report_leftovers() {
+  for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+    const auto& lanes = warps_[warp].lanes;
+    if (lanes.empty() || lanes[0].held.empty()) continue;
+    Access access;
+    access.actor = kWarpSize * static_cast<int>(warp);
+    access.where = lanes[0].held[0].where;
+    check_.note(access, FaultKind::kOperandInFlight,
+                "the block ends before this product was waited for");
+  }
+}
+
+}  // namespace heddle
