@@ -1,0 +1,164 @@
+#include "tests/mutation/judge.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "runtime/testing/compare.hpp"
+#include "runtime/testing/layout.hpp"
+
+namespace heddle::mutation {
+namespace {
+
+constexpr std::uint16_t kUntouched = 0xffff;  // what run_on_host fills O with
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// layout.cuh, part/ and kernel/. The instruction layer has twins instead of mutants.
+bool is_mutable(const std::string& name) {
+  return name == "layout.cuh" || name.starts_with("part/") || name.starts_with("kernel/");
+}
+
+bool same_bits(const void* left, const void* right, std::size_t bytes) {
+  return bytes == 0 || std::memcmp(left, right, bytes) == 0;
+}
+
+bool same_results(const HostRun& left, const HostRun& right) {
+  return left.output_storage == right.output_storage &&
+         same_bits(left.log_sum_exp.data(), right.log_sum_exp.data(),
+                   left.log_sum_exp.size() * sizeof(float));
+}
+
+/// Elements of O's storage that belong to no row must be as they were.
+bool gaps_untouched(const Problem& problem, const HostRun& run) {
+  const TensorShape shape = query_shape(problem);
+  const Strides strides = effective_strides(problem.sizes.output_strides, shape);
+  std::vector<std::uint16_t> inside(shape.elements(), 1);
+  std::vector<std::uint16_t> marks = scatter(inside, strides, shape);
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i] != 1 && run.output_storage[i] != kUntouched) return false;
+  }
+  return true;
+}
+
+/// Rows that the reference gives alike with and without the odd values keep their bits.
+std::string compare_with_clean(const PreparedProblem& problem, const HostRun& run,
+                               const HostRun& clean) {
+  const std::size_t rows = run.log_sum_exp.size();
+  const auto columns = static_cast<std::size_t>(problem.small.problem.variant.head_dim);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t first = row * columns;
+    const std::size_t bytes = columns * sizeof(double);
+    const bool alike =
+        same_bits(&problem.reference.output[first], &problem.clean_reference.output[first], bytes);
+    if (alike && !same_bits(&run.output[first], &clean.output[first], 2 * columns)) {
+      return fmt::format("row {} changed with values that it does not see", row);
+    }
+  }
+  return {};
+}
+
+std::string check_run(const PreparedProblem& problem, const HostRun& run) {
+  if (!run.faults.empty()) return "fault: " + run.faults.front().describe();
+  const Comparison result = compare(problem.small.problem, problem.reference, problem.baseline,
+                                    run.output, run.log_sum_exp);
+  if (!result.record.passed) return "wrong answer: " + result.explanation;
+  if (!gaps_untouched(problem.small.problem, run)) return "wrote between the rows of O";
+  return {};
+}
+
+}  // namespace
+
+Judge::Judge() : limits_(find_architecture("sm_90a")) {
+  for (SmallProblem& small : small_problems()) prepare(std::move(small));
+}
+
+void Judge::prepare(SmallProblem small) {
+  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, 0};
+  const Problem& asked = problem.small.problem;
+  problem.reference = reference_attention(asked, problem.small.tensors, ReferenceMode::kFloat64);
+  problem.baseline = reference_attention(asked, problem.small.tensors, ReferenceMode::kBaseline);
+  if (problem.small.clean) {
+    problem.clean_reference =
+        reference_attention(asked, *problem.small.clean, ReferenceMode::kFloat64);
+  }
+  for (const KernelPart part : kernel_parts(problem.small.config)) {
+    KernelSource source = emit(asked.variant, problem.small.config, part, limits_);
+    for (const SourceFile& header : source.headers) {
+      if (!is_mutable(header.name)) continue;
+      problem.headers.insert(header.name);
+      headers_.emplace(header.name, header.text);
+    }
+    problem.sources.push_back(std::move(source));
+  }
+  problems_.push_back(std::move(problem));
+}
+
+void Judge::check_unmutated(PreparedProblem& problem) {
+  const HostConfig kernels = compile(problem, Mutant{});
+  const double begin = cpu_seconds();
+  const std::string found = check(problem, kernels);
+  problem.seconds = cpu_seconds() - begin;
+  if (!found.empty()) {
+    throw Error(ErrorCode::kCheckFailed,
+                fmt::format("{}, without a mutant: {}", problem.small.name, found));
+  }
+}
+
+void Judge::check_unmutated(int jobs) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < problems_.size(); i = next++) check_unmutated(problems_[i]);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < jobs; ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+HostConfig Judge::compile(const PreparedProblem& problem, const Mutant& mutant) {
+  HostConfig kernels{problem.small.config, {}};
+  for (KernelSource source : problem.sources) {
+    for (SourceFile& header : source.headers) {
+      if (header.name == mutant.file) header.text = mutant.apply(header.text);
+    }
+    kernels.parts.push_back(compiler_.compile(source));
+  }
+  return kernels;
+}
+
+std::string Judge::check(const PreparedProblem& problem, const HostConfig& kernels) const {
+  const SmallProblem& small = problem.small;
+  const auto run = [&](const HostTensors& tensors, const Schedule& schedule) {
+    return run_on_host(small.problem, kernels, limits_, tensors, {schedule, 1});
+  };
+  const HostRun first = run(small.tensors, {1, Landing::kLatest});
+  std::string found = check_run(problem, first);
+  if (!found.empty()) return found;
+  const HostRun second = run(small.tensors, {2, Landing::kRandom});
+  found = check_run(problem, second);
+  if (found.empty() && !same_results(first, second)) found = "two schedules give different bits";
+  if (!found.empty() || !small.clean) return found;
+  return compare_with_clean(problem, first, run(*small.clean, {1, Landing::kLatest}));
+}
+
+}  // namespace heddle::mutation

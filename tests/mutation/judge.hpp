@@ -1,0 +1,54 @@
+#pragma once
+// Compiles a problem's kernels, with or without a mutant, runs them, and says what the product's
+// own checks find.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "generator/architecture.hpp"
+#include "runtime/host/attention.hpp"
+#include "tests/mutation/mutant.hpp"
+#include "tests/mutation/problems.hpp"
+
+namespace heddle::mutation {
+
+/// A problem with all that does not change from mutant to mutant.
+struct PreparedProblem {
+  SmallProblem small;
+  AttentionResult reference;
+  AttentionResult baseline;
+  AttentionResult clean_reference;
+  std::vector<KernelSource> sources;
+  std::set<std::string> headers;  ///< that its kernels include
+  double seconds = 0;             ///< CPU time of a run of the kernels as they are
+};
+
+class Judge {
+ public:
+  /// Compiles nothing yet.
+  Judge();
+  /// Throws Error when the kernels as they are fail a check.
+  void check_unmutated(int jobs);
+
+  const std::vector<PreparedProblem>& problems() const { return problems_; }
+  /// The text of every mutable header that some kernel includes, by name.
+  const std::map<std::string, std::string>& headers() const { return headers_; }
+
+  /// Kernels of the problem with a mutant applied. Throws Error (kCompileFailed).
+  HostConfig compile(const PreparedProblem& problem, const Mutant& mutant);
+  /// What the checks find; empty = nothing.
+  std::string check(const PreparedProblem& problem, const HostConfig& kernels) const;
+
+ private:
+  void prepare(SmallProblem small);
+  void check_unmutated(PreparedProblem& problem);
+
+  DeviceLimits limits_;
+  HostCompiler compiler_;
+  std::vector<PreparedProblem> problems_;
+  std::map<std::string, std::string> headers_;
+};
+
+}  // namespace heddle::mutation

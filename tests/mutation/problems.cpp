@@ -1,0 +1,340 @@
+#include "tests/mutation/problems.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/testing/element.hpp"
+#include "runtime/testing/inputs.hpp"
+
+namespace heddle::mutation {
+namespace {
+
+/// Rows of K and V past the end, and what lies between rows, hold NaN.
+constexpr int kRowsBehind = 3;
+
+struct Recipe {
+  std::string name;
+  KernelConfig config;
+  DataType dtype = DataType::kBf16;
+  int head_dim = 32;
+  MaskKind mask = MaskKind::kCausal;
+  int seqlen_q = 45;
+  int seqlen_kv = 77;
+  int batch = 2;
+  int heads = 4;
+  int kv_heads = 2;
+  int num_splits = 0;
+  int alignment = 16;  ///< every stride is an odd multiple of it
+  InputKind inputs = InputKind::kNormal;
+  int bad_values = 0;  ///< the last keys' values are not finite
+};
+
+/// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
+Strides spread(const TensorShape& shape, int alignment, int extra) {
+  const int unit = alignment / 2;
+  const auto odd = [&](long long least) { return (least / unit + 1) / 2 * 2 * unit + unit; };
+  Strides strides;
+  strides.row = odd(shape.columns) + 2LL * unit * extra;
+  strides.head = odd((shape.rows + kRowsBehind) * strides.row);
+  strides.batch = odd(shape.heads * strides.head) + 2LL * unit * extra;
+  return strides;
+}
+
+Problem make_problem(const Recipe& recipe) {
+  Problem problem;
+  problem.variant.dtype = recipe.dtype;
+  problem.variant.head_dim = recipe.head_dim;
+  problem.variant.mask = recipe.mask;
+  problem.variant.alignment = recipe.alignment;
+  Sizes& sizes = problem.sizes;
+  sizes.batch = recipe.batch;
+  sizes.heads = recipe.heads;
+  sizes.kv_heads = recipe.kv_heads;
+  sizes.seqlen_q = recipe.seqlen_q;
+  sizes.seqlen_kv = recipe.seqlen_kv;
+  sizes.num_splits = recipe.num_splits;
+  sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
+  sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
+  sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
+  sizes.output_strides = spread(query_shape(problem), recipe.alignment, 3);
+  return problem;
+}
+
+/// NaN and both infinities in some columns of the last keys: most queries do not see them.
+void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_t>& values) {
+  constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
+                            std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()};
+  const TensorShape shape = key_value_shape(problem);
+  const auto columns = static_cast<std::size_t>(shape.columns);
+  const auto rows = static_cast<std::size_t>(shape.rows);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / columns % rows;
+    const std::size_t behind = rows - 1 - row;
+    if (behind >= static_cast<std::size_t>(bad_keys) || (i % columns + behind) % 3 != 0) continue;
+    values[i] = element_from_float(problem.variant.dtype, kBad[behind % 3]);
+  }
+}
+
+SmallProblem make(const Recipe& recipe) {
+  SmallProblem made{recipe.name, recipe.config, make_problem(recipe), {}, {}};
+  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
+  made.tensors = scatter_inputs(made.problem, contiguous);
+  if (recipe.bad_values > 0) {
+    made.clean = made.tensors;
+    spoil_values(made.problem, recipe.bad_values, contiguous.value);
+    made.tensors = scatter_inputs(made.problem, contiguous);
+  }
+  return made;
+}
+
+Recipe with(Recipe recipe, void (*change)(Recipe&)) {
+  change(recipe);
+  return recipe;
+}
+
+void add_fa2(std::vector<SmallProblem>& list) {
+  const Recipe plain{.name = "fa2 causal",
+                     .config = {.tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2}};
+  list.push_back(make(plain));
+  const Recipe deep{.name = "fa2 full, narrow, one hot",
+                    .config = {.tile_m = 64,
+                               .tile_n = 32,
+                               .warps = 2,
+                               .stages = 1,
+                               .query_in_registers = true,
+                               .running_max = RunningMax::kEveryBlock},
+                    .dtype = DataType::kFp16,
+                    .head_dim = 72,
+                    .mask = MaskKind::kFull,
+                    .seqlen_q = 70,
+                    .seqlen_kv = 70,
+                    .batch = 1,
+                    .heads = 2,
+                    .alignment = 8,
+                    .inputs = InputKind::kOneHot};
+  list.push_back(make(deep));
+  const Recipe split{.name = "fa2 split",
+                     .config = {.tile_m = 32,
+                                .tile_n = 16,
+                                .warps = 2,
+                                .stages = 3,
+                                .split_kv = true,
+                                .longest_first = false},
+                     .head_dim = 40,
+                     .seqlen_q = 21,
+                     .seqlen_kv = 150,
+                     .batch = 1,
+                     .num_splits = 3,
+                     .alignment = 2,
+                     .inputs = InputKind::kLargeLogits};
+  list.push_back(make(split));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 odd values";
+    recipe.bad_values = 9;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 rising";
+    recipe.inputs = InputKind::kRising;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 rows without keys";
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 20;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 no keys";
+    recipe.seqlen_kv = 0;
+  })));
+  list.push_back(make(with(deep, [](Recipe& recipe) {
+    recipe.name = "fa2 odd values at the end of full rows";
+    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+  })));
+  list.push_back(make(with(split, [](Recipe& recipe) {
+    recipe.name = "fa2 split, rows without keys";
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 20, recipe.num_splits = 5;
+  })));
+  list.push_back(make({.name = "fa2 deep",
+                       .config = {.tile_m = 16, .tile_n = 32, .warps = 1, .stages = 1},
+                       .head_dim = 144,
+                       .seqlen_q = 40,
+                       .seqlen_kv = 64,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1,
+                       .alignment = 4}));
+}
+
+void add_fa1(std::vector<SmallProblem>& list) {
+  const Recipe plain{
+      .name = "fa1 causal",
+      .config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 64, .warps = 4, .stages = 1},
+      .head_dim = 40,
+      .seqlen_q = 75,
+      .seqlen_kv = 150};
+  list.push_back(make(plain));
+  const Recipe teams{
+      .name = "fa1 full, two teams, one hot",
+      .config = {.family = Family::kFa1, .tile_m = 128, .tile_n = 64, .warps = 8, .stages = 2},
+      .dtype = DataType::kFp16,
+      .head_dim = 72,
+      .mask = MaskKind::kFull,
+      .seqlen_q = 150,
+      .seqlen_kv = 140,
+      .batch = 1,
+      .heads = 1,
+      .kv_heads = 1,
+      .alignment = 8,
+      .inputs = InputKind::kOneHot};
+  list.push_back(make(teams));
+  const Recipe one_round{
+      .name = "fa1 one round",
+      .config = {.family = Family::kFa1, .tile_m = 64, .tile_n = 64, .warps = 4, .stages = 3},
+      .head_dim = 24,
+      .seqlen_q = 70,
+      .seqlen_kv = 200,
+      .batch = 1,
+      .heads = 2,
+      .kv_heads = 1,
+      .alignment = 2,
+      .inputs = InputKind::kLargeLogits};
+  list.push_back(make(one_round));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 odd values";
+    recipe.bad_values = 40, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 rising";
+    recipe.inputs = InputKind::kRising, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 rows without keys";
+    recipe.seqlen_q = 100, recipe.seqlen_kv = 20, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 no keys";
+    recipe.seqlen_kv = 0;
+  })));
+  list.push_back(make(with(teams, [](Recipe& recipe) {
+    recipe.name = "fa1 two teams, odd values at the end of full rows";
+    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+  })));
+  list.push_back(
+      make({.name = "fa1 deep",
+            .config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2},
+            .head_dim = 144,
+            .seqlen_q = 40,
+            .seqlen_kv = 70,
+            .batch = 1,
+            .kv_heads = 4,
+            .alignment = 4}));
+}
+
+void add_unfused(std::vector<SmallProblem>& list) {
+  const Recipe plain{
+      .name = "unfused causal",
+      .config = {.family = Family::kUnfused, .tile_m = 32, .tile_n = 32, .warps = 4, .stages = 1}};
+  list.push_back(make(plain));
+  const Recipe deep{
+      .name = "unfused full, narrow, one hot",
+      .config = {.family = Family::kUnfused, .tile_m = 64, .tile_n = 64, .warps = 2, .stages = 3},
+      .dtype = DataType::kFp16,
+      .head_dim = 72,
+      .mask = MaskKind::kFull,
+      .seqlen_q = 70,
+      .seqlen_kv = 270,
+      .batch = 1,
+      .heads = 1,
+      .kv_heads = 1,
+      .alignment = 8,
+      .inputs = InputKind::kOneHot};
+  list.push_back(make(deep));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused odd values";
+    recipe.bad_values = 40, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused rows without keys";
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 20;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused no keys";
+    recipe.seqlen_kv = 0;
+  })));
+  // The softmax has five ways, by the length of a row.
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 600 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 600;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 1500 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 1500;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 3000 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 3000;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 9000 keys";
+    recipe.seqlen_q = 3, recipe.seqlen_kv = 9000, recipe.batch = 1;
+    recipe.heads = 1, recipe.kv_heads = 1, recipe.inputs = InputKind::kRising;
+  })));
+  list.push_back(make(with(deep, [](Recipe& recipe) {
+    recipe.name = "unfused odd values at the end of full rows";
+    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+  })));
+  list.push_back(make(
+      {.name = "unfused deep",
+       .config = {.family = Family::kUnfused, .tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2},
+       .head_dim = 144,
+       .seqlen_q = 40,
+       .batch = 1,
+       .kv_heads = 4,
+       .alignment = 2}));
+}
+
+void add_reference(std::vector<SmallProblem>& list) {
+  const Recipe plain{.name = "reference causal",
+                     .config = {.family = Family::kReference,
+                                .tile_m = 32,
+                                .tile_n = 32,
+                                .reference = ReferenceKind::kBaseline},
+                     .head_dim = 40,
+                     .seqlen_q = 35,
+                     .seqlen_kv = 70,
+                     .heads = 2,
+                     .kv_heads = 2};
+  list.push_back(make(plain));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference full, rising";
+    recipe.mask = MaskKind::kFull, recipe.dtype = DataType::kFp16;
+    recipe.inputs = InputKind::kRising, recipe.alignment = 2, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference odd values";
+    recipe.bad_values = 40, recipe.batch = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference rows without keys";
+    recipe.seqlen_q = 50, recipe.seqlen_kv = 20, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference no keys";
+    recipe.seqlen_kv = 0;
+  })));
+}
+
+}  // namespace
+
+std::vector<SmallProblem> small_problems() {
+  std::vector<SmallProblem> list;
+  add_fa2(list);
+  add_fa1(list);
+  add_unfused(list);
+  add_reference(list);
+  return list;
+}
+
+}  // namespace heddle::mutation

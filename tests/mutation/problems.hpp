@@ -1,0 +1,26 @@
+#pragma once
+// The small problems that a mutant has to survive: every template header and branch of the families
+// is reached by some.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/kernel_config.hpp"
+#include "runtime/testing/reference.hpp"
+
+namespace heddle::mutation {
+
+struct SmallProblem {
+  std::string name;
+  KernelConfig config;
+  Problem problem;
+  HostTensors tensors;
+  /// The same without its odd values; rows that the reference gives alike keep their bits.
+  std::optional<HostTensors> clean;
+};
+
+/// Of each family the cheap ones that catch most come first.
+std::vector<SmallProblem> small_problems();
+
+}  // namespace heddle::mutation

@@ -1,0 +1,58 @@
+#include "tests/mutation/table.hpp"
+
+#include <fmt/format.h>
+
+namespace heddle::mutation {
+namespace {
+
+std::string text_row(const std::string& owner, const std::string& rule, const Counts& counts) {
+  return fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>8} {:>6} {:>6.1f}\n", owner, rule,
+                     counts.mutants, counts.stillborn, counts.equivalent, counts.killed,
+                     counts.survived, counts.known, counts.kill_rate());
+}
+
+std::string markdown_row(const std::string& owner, const std::string& rule, const Counts& counts) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {:.1f} % |\n", owner, rule,
+                     counts.mutants, counts.stillborn, counts.equivalent, counts.killed,
+                     counts.survived + counts.known, counts.kill_rate());
+}
+
+}  // namespace
+
+void Counts::add(const Counts& other) {
+  mutants += other.mutants;
+  stillborn += other.stillborn;
+  equivalent += other.equivalent;
+  known += other.known;
+  survived += other.survived;
+  killed += other.killed;
+}
+
+double Counts::kill_rate() const {
+  const int could = killed + survived + known;
+  return could == 0 ? 100.0 : 100.0 * killed / could;
+}
+
+Counts Table::total() const {
+  Counts total;
+  for (const auto& [key, counts] : rows_) total.add(counts);
+  return total;
+}
+
+std::string Table::text() const {
+  std::string text =
+      fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>8} {:>6} {:>6}\n", "headers of", "rule",
+                  "mutants", "stillborn", "equivalent", "killed", "survived", "listed", "%");
+  for (const auto& [key, counts] : rows_) text += text_row(key.first, key.second, counts);
+  return text + text_row("all", "", total());
+}
+
+std::string Table::markdown() const {
+  std::string text =
+      "| headers of | rule | mutants | stillborn | equivalent | killed | survived | caught |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, counts] : rows_) text += markdown_row(key.first, key.second, counts);
+  return text + markdown_row("all", "", total());
+}
+
+}  // namespace heddle::mutation

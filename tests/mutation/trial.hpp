@@ -1,0 +1,30 @@
+#pragma once
+// Judges mutants, each in a child process of its own: what crashes or never ends is caught too.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/mutation/judge.hpp"
+
+namespace heddle::mutation {
+
+enum class Outcome { kKilled, kSurvived, kStillborn };
+
+struct Verdict {
+  Outcome outcome = Outcome::kSurvived;
+  std::string problem;  ///< that killed it
+  std::string reason;
+  double seconds = 0;
+};
+
+struct TrialOptions {
+  int jobs = 1;
+  std::string family;  ///< only this family's problems; empty = all
+};
+
+/// Calls `report` with the mutant's index as each verdict comes in.
+void judge_mutants(Judge& judge, const std::vector<Mutant>& mutants, const TrialOptions& options,
+                   const std::function<void(std::size_t, const Verdict&)>& report);
+
+}  // namespace heddle::mutation
