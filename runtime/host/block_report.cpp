@@ -117,7 +117,9 @@ std::string BlockRun::describe_wait(int warp) const {
     int end = i + 1;
     while (end < kWarpSize && describe_lane(warp, end) == state) ++end;
     if (i == 0 && end == kWarpSize) return state;
-    text += fmt::format("{}lanes {}-{}: {}", i == 0 ? "" : ", ", i, end - 1, state);
+    text += fmt::format("{}lane {}{}", i == 0 ? "" : ", ", i,
+                        end == i + 1 ? " " : fmt::format(" to {} ", end - 1)) +
+            state;
     i = end;
   }
   return text;
@@ -147,9 +149,16 @@ void BlockRun::report_deadlock() {
   mbarriers_.report_stuck();
   std::string text = "nobody can go on:";
   int first_waiting = -1;
-  for (int warp = 0; warp < shape_.threads / kWarpSize; ++warp) {
+  const int warps = shape_.threads / kWarpSize;
+  for (int warp = 0; warp < warps;) {
+    const std::string state = describe_wait(warp);
     if (!lane_is(warp, LaneState::kDone) && first_waiting < 0) first_waiting = warp;
-    text += fmt::format("{} warp {} {}", warp == 0 ? "" : ";", warp, describe_wait(warp));
+    int last = warp;
+    while (last + 1 < warps && describe_wait(last + 1) == state) ++last;
+    text += fmt::format("{} warp {}{}", warp == 0 ? "" : ";", warp,
+                        last == warp ? " " : fmt::format(" to {} ", last)) +
+            state;
+    warp = last + 1;
   }
   for (const int group : register_waits_) {
     const int registers = lane(4 * group, 0).call->argument;

@@ -19,8 +19,9 @@ constexpr int kSliceRows = 16;  ///< of a warpgroup's 64, each warp makes its ow
 constexpr int kOperandRegisters = 4;
 constexpr std::size_t kMostDepth = 32;
 
-/// What registers hold while a product owns them: NaN as fp32 and as any pair of 16-bit elements.
-constexpr unsigned kHeldPattern = 0xffedffedu;
+/// What registers hold while a product owns them: a NaN as any pair of 16-bit elements, and as fp32
+/// a signaling one, which arithmetic turns into another.
+constexpr unsigned kHeldPattern = 0xffadffedu;
 
 bool untouched(const unsigned* first, std::size_t count) {
   return std::all_of(first, first + count, [](unsigned value) { return value == kHeldPattern; });

@@ -169,7 +169,7 @@ void Mbarriers::observe(Mbarrier& barrier, int lane) {
 /// Ends the phase if nothing is missing any more.
 void Mbarriers::settle(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.landed != barrier.expected) {
-    if (barrier.pending == 0 && barrier.landed > barrier.expected) report_stuck();
+    if (barrier.pending == 0 && barrier.landed > barrier.expected) report_bytes(barrier);
     return;
   }
   if (barrier.flying != 0) {
@@ -233,20 +233,22 @@ std::string Mbarriers::describe_wait(int lane) const {
   for (const auto& [offset, barrier] : barriers_) {
     if (std::count(barrier.waiting.begin(), barrier.waiting.end(), lane) == 0) continue;
     return fmt::format(
-        "waits for phase {} of the barrier at offset {}, which lacks {} of {} arrivals and {} of "
-        "{} bytes",
-        barrier.phase, offset, barrier.pending, barrier.count, barrier.expected - barrier.landed,
+        "waits for phase {} of the barrier at offset {}: {} of {} arrivals, {} of {} bytes",
+        barrier.phase, offset, barrier.count - barrier.pending, barrier.count, barrier.landed,
         barrier.expected);
   }
   return "";
 }
 
+void Mbarriers::report_bytes(const Mbarrier& barrier) {
+  report(FaultKind::kTransaction, barrier.init_lane, barrier.copy_where,
+         fmt::format("phase {} of the barrier at offset {} expects {} bytes, {} have landed",
+                     barrier.phase, barrier.offset, barrier.expected, barrier.landed));
+}
+
 void Mbarriers::report_stuck() {
   for (const auto& [offset, barrier] : barriers_) {
-    if (barrier.pending != 0 || barrier.landed == barrier.expected) continue;
-    report(FaultKind::kTransaction, barrier.init_lane, barrier.copy_where,
-           fmt::format("phase {} of the barrier at offset {} expects {} bytes, {} have landed",
-                       barrier.phase, offset, barrier.expected, barrier.landed));
+    if (barrier.pending == 0 && barrier.landed != barrier.expected) report_bytes(barrier);
   }
 }
 

@@ -71,6 +71,7 @@ class Mbarriers {
   bool has_ended(Mbarrier& barrier, unsigned parity, int lane, const void* where);
   void settle(Mbarrier& barrier);
   void observe(Mbarrier& barrier, int lane);
+  void report_bytes(const Mbarrier& barrier);
   void report(FaultKind kind, int lane, const void* where, std::string text,
               const void* other = nullptr);
 
