@@ -92,11 +92,11 @@ void BlockRun::on_copy(const host::CopyAsync& copy, const void* where) {
 
 void BlockRun::on_barrier(host::BarrierCall& call, const void* where) {
   const bool poll = call.operation == host::BarrierOperation::kTest;
+  current().where = where;
   const auto outcome = mbarriers_.call(call, running_, where);
   if (outcome == Mbarriers::Outcome::kLost) return lose_lane();
   if (outcome == Mbarriers::Outcome::kBlocked) {
     Lane& self = current();
-    self.where = where;
     self.state = LaneState::kWaiting;
     self.fiber.suspend();
   } else if (poll && !call.result) {

@@ -17,7 +17,7 @@ constexpr int kMostArrivals = (1 << 20) - 1;
 
 void Mbarriers::begin_block(int threads) {
   barriers_.clear();
-  woken_by_.assign(static_cast<std::size_t>(threads), nullptr);
+  woken_.assign(static_cast<std::size_t>(threads), {});
   init_fenced_.assign(static_cast<std::size_t>(threads), 0);
 }
 
@@ -52,7 +52,7 @@ void Mbarriers::init(const host::BarrierCall& call, int lane, const void* where)
   barrier.init_lane = lane;
   barrier.init_stamp = check_.clocks().now(lane);
   barrier.init_where = where;
-  barrier.observed.assign(woken_by_.size(), Mbarrier::kNothing);
+  barrier.observed.assign(woken_.size(), Mbarrier::kNothing);
 }
 
 void Mbarriers::fence_init(int lane) {
@@ -124,7 +124,7 @@ Mbarriers::Outcome Mbarriers::call(host::BarrierCall& call, int lane, const void
       if (call.result) {
         observe(*barrier, lane);
       } else if (call.operation == BarrierOperation::kWait) {
-        barrier->waiting.push_back(lane);
+        barrier->waiting.push_back({lane, where});
         return Outcome::kBlocked;
       }
   }
@@ -178,9 +178,9 @@ void Mbarriers::settle(Mbarrier& barrier) {
                        "but {} more are on their way",
                        barrier.phase, barrier.offset, barrier.expected, barrier.flying));
   }
-  for (std::size_t lane = 0; lane < woken_by_.size(); ++lane) {
-    if (woken_by_[lane] != &barrier) continue;
-    report(FaultKind::kBarrierMisuse, static_cast<int>(lane), barrier.copy_where,
+  for (std::size_t lane = 0; lane < woken_.size(); ++lane) {
+    if (woken_[lane].barrier != &barrier) continue;
+    report(FaultKind::kBarrierMisuse, static_cast<int>(lane), woken_[lane].where,
            fmt::format("overrun: phase {} of the barrier at offset {} ends before this thread, "
                        "which waited for phase {}, has looked: to it the parity is back",
                        barrier.phase, barrier.offset, barrier.phase - 1));
@@ -195,12 +195,12 @@ void Mbarriers::settle(Mbarrier& barrier) {
   ++barrier.phase;
   barrier.pending = barrier.count;
   barrier.expected = barrier.landed = barrier.flying = 0;
-  std::vector<int> waiting;
+  std::vector<Mbarrier::Waiter> waiting;
   waiting.swap(barrier.waiting);
-  for (const int lane : waiting) {
-    observe(barrier, lane);
-    woken_by_[static_cast<std::size_t>(lane)] = &barrier;
-    wake_(lane);
+  for (const Mbarrier::Waiter& waiter : waiting) {
+    observe(barrier, waiter.lane);
+    woken_[static_cast<std::size_t>(waiter.lane)] = {&barrier, waiter.where};
+    wake_(waiter.lane);
   }
 }
 
@@ -231,7 +231,10 @@ void Mbarriers::copy_landed(Mbarrier& barrier, int phase, int bytes) {
 
 std::string Mbarriers::describe_wait(int lane) const {
   for (const auto& [offset, barrier] : barriers_) {
-    if (std::count(barrier.waiting.begin(), barrier.waiting.end(), lane) == 0) continue;
+    const bool waits =
+        std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
+                    [&](const Mbarrier::Waiter& waiter) { return waiter.lane == lane; });
+    if (!waits) continue;
     return fmt::format(
         "waits for phase {} of the barrier at offset {}: {} of {} arrivals, {} of {} bytes",
         barrier.phase, offset, barrier.count - barrier.pending, barrier.count, barrier.landed,

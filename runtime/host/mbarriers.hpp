@@ -30,8 +30,12 @@ struct Mbarrier {
   Clock init_stamp = 0;
   const void* init_where = nullptr;
   const void* copy_where = nullptr;
-  std::vector<int> waiting;   ///< lanes, for the current phase
-  std::vector<int> observed;  ///< by lane: the last phase whose end it knows of, or kNothing
+  struct Waiter {
+    int lane;
+    const void* where;
+  };
+  std::vector<Waiter> waiting;  ///< for the current phase
+  std::vector<int> observed;    ///< by lane: the last phase whose end it knows of, or kNothing
 
   static constexpr int kNothing = -2;
 };
@@ -56,7 +60,7 @@ class Mbarriers {
   void copy_landed(Mbarrier& barrier, int phase, int bytes);
 
   /// A lane runs again: it has seen the end of the phase it waited for.
-  void resumed(int lane) { woken_by_[static_cast<std::size_t>(lane)] = nullptr; }
+  void resumed(int lane) { woken_[static_cast<std::size_t>(lane)].barrier = nullptr; }
   /// "waits for phase 3 of the barrier at offset 65, …", or empty.
   std::string describe_wait(int lane) const;
   /// When nobody can go on: says whether bytes are to blame.
@@ -78,8 +82,12 @@ class Mbarriers {
   AccessCheck& check_;
   std::function<void(int)> wake_;
   std::map<std::size_t, Mbarrier> barriers_;  ///< by offset
-  std::vector<const Mbarrier*> woken_by_;     ///< by lane, until it runs
-  std::vector<Clock> init_fenced_;            ///< by lane
+  struct Woken {
+    const Mbarrier* barrier = nullptr;
+    const void* where = nullptr;
+  };
+  std::vector<Woken> woken_;        ///< by lane, until it runs
+  std::vector<Clock> init_fenced_;  ///< by lane
 };
 
 }  // namespace heddle
