@@ -46,9 +46,9 @@ int with_overhead(const Variant& variant, int fragments) {
   return std::min(relaxed, std::max(kAddressable, fragments + 51));
 }
 
-/// A chain of Q K^T sums, or two beyond the depth that one covers.
+/// The sums of Q K^T, and the one chain at a time that is added to them.
 int scores(const Variant& variant, int rows, int columns) {
-  const int chains = padded_head_dim(variant.head_dim) > kScoreChainDepth ? 2 : 1;
+  const int chains = std::min(score_chains(padded_head_dim(variant.head_dim)), 2);
   return chains * accumulator(rows, columns);
 }
 

@@ -29,8 +29,29 @@ static_assert(warp_grid_columns(128, 128, 4) == 2, "64 x 64");
 static_assert(warp_grid_columns(128, 80, 8) == 1, "16 x 80: 80 is five blocks of 16");
 static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps");
 
-/// Head dims that one chain of tensor-core sums covers; larger ones take two (part/fragment.cuh).
-constexpr int kScoreChainDepth = 128;
+/// Depth of Q K^T that one chain of tensor-core sums covers, for a padded head dim. The tensor core
+/// truncates at each 16 of depth, always towards zero; chains are added in fp32, which rounds to
+/// nearest. A model of it that gives an H200's log-sum-exp to the bit or the next one predicts, as
+/// the worst error over its bound where logits rise along the keys:
+///
+///   head dim         64    96   128   192   256
+///   one chain      0.90  1.15  1.21  2.46  2.18
+///   chains of 64         0.82  0.83  1.11  0.98
+///   chains of 48         0.64        0.98  0.87
+///   chains of 32   0.70  0.52  0.54  0.86  0.78
+///
+/// The softmax may add 0.15. Up to 64 and from 112 to 128 a second chain costs registers that the
+/// fastest tiles do not have (they spill), so one has to do.
+constexpr int score_chain_depth(int depth) {
+  if (depth > 128) return 32;
+  return depth > 64 && depth <= 96 ? 48 : depth;
+}
+constexpr int score_chains(int depth) {
+  const int chain = score_chain_depth(depth);
+  return (depth + chain - 1) / chain;
+}
+static_assert(score_chains(64) == 1 && score_chains(128) == 1);
+static_assert(score_chains(96) == 2 && score_chains(80) == 2 && score_chains(256) == 8);
 
 /// fa1: at most four warps split the keys of a tile; more warps form further teams.
 constexpr int fa1_key_warps(int warps) {

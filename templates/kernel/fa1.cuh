@@ -67,20 +67,16 @@ inline void multiply_query_key(typename KeySplit<Config>::Scores& scores,
                                const SharedStorage<Config>& shared, const QueryTile<Config>& tile,
                                const KeyTile& keys, int step) {
   using Split = KeySplit<Config>;
-  const auto warp_keys = view_from(keys, tile.warp_key, 0);
-  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
-    unsigned rows[Split::kRowTiles][4];
+  multiply_scores<typename Config::Element, Config::kHeadDimPadded, 1>(
+      scores, view_from(keys, tile.warp_key, 0),
+      [&](unsigned(&rows)[Split::kRowTiles][4], int first, int depth) {
+        const auto chain_query = view_from(shared.query, 0, first);
 #pragma unroll
-    for (int r = 0; r < Split::kRowTiles; ++r) {
-      load_operand_a(rows[r], shared.query, tile.team_row, step * Split::kStepRows + 16 * r, depth);
-    }
-#pragma unroll
-    for (int key = 0; key < Split::kWarpKeys; key += 16) {
-      unsigned pair[2][2];
-      load_operand_b_rows(pair, warp_keys, key, depth);
-      multiply_pair<typename Config::Element>(chain, rows, pair, key / 8);
-    }
-  });
+        for (int r = 0; r < Split::kRowTiles; ++r) {
+          load_operand_a(rows[r], chain_query, tile.team_row, step * Split::kStepRows + 16 * r,
+                         depth);
+        }
+      });
 }
 
 /// One round's columns of P V over this warp's keys.

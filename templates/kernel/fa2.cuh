@@ -88,24 +88,24 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
                                const WarpTile<Config>& warp_tile, const QueryTile& query_tile,
                                const KeyTile& key_tile) {
   using Warp = WarpTile<Config>;
-  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
-    unsigned query[Warp::kRowTiles][4];
+  using Element = typename Config::Element;
+  constexpr int kDepth = Config::kHeadDimPadded;
+  // Registers have no index that varies.
+  constexpr int kUnroll = Config::kQueryInRegisters ? score_chains(kDepth) : 1;
+  multiply_scores<Element, kDepth, kUnroll>(
+      scores, key_tile, [&](unsigned(&query)[Warp::kRowTiles][4], int first, int depth) {
+        const auto chain_query = view_from(query_tile, 0, first);
 #pragma unroll
-    for (int r = 0; r < Warp::kRowTiles; ++r) {
-      if constexpr (Config::kQueryInRegisters) {
+        for (int r = 0; r < Warp::kRowTiles; ++r) {
+          if constexpr (Config::kQueryInRegisters) {
+            const auto& operand = warp_tile.query.value[r][(first + depth) / 16];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) query[r][i] = warp_tile.query.value[r][depth / 16][i];
-      } else {
-        load_operand_a(query[r], query_tile, Warp::first_row(), 16 * r, depth);
-      }
-    }
-#pragma unroll
-    for (int key = 0; key < Config::kTileN; key += 16) {
-      unsigned pair[2][2];
-      load_operand_b_rows(pair, key_tile, key, depth);
-      multiply_pair<typename Config::Element>(chain, query, pair, key / 8);
-    }
-  });
+            for (int i = 0; i < 4; ++i) query[r][i] = operand[i];
+          } else {
+            load_operand_a(query[r], chain_query, Warp::first_row(), 16 * r, depth);
+          }
+        }
+      });
 }
 
 /// output += P V

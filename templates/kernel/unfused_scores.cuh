@@ -31,20 +31,15 @@ using Scores = Accumulator<ScoreGrid<Config>::kRows / 16, ScoreGrid<Config>::kCo
 template <class Config, class QueryTile, class KeyTile>
 inline void multiply_query_key(Scores<Config>& scores, const QueryTile& query, const KeyTile& key) {
   using Grid = ScoreGrid<Config>;
-  const auto warp_keys = view_from(key, Grid::first_column(), 0);
-  accumulate_scores<Config::kHeadDimPadded>(scores, [&](auto& chain, int depth) {
-    unsigned rows[Grid::kRows / 16][4];
+  multiply_scores<typename Config::Element, Config::kHeadDimPadded, 1>(
+      scores, view_from(key, Grid::first_column(), 0),
+      [&](unsigned(&rows)[Grid::kRows / 16][4], int first, int depth) {
+        const auto chain_query = view_from(query, 0, first);
 #pragma unroll
-    for (int r = 0; r < Grid::kRows / 16; ++r) {
-      load_operand_a(rows[r], query, Grid::first_row(), 16 * r, depth);
-    }
-#pragma unroll
-    for (int column = 0; column < Grid::kColumns; column += 16) {
-      unsigned pair[2][2];
-      load_operand_b_rows(pair, warp_keys, column, depth);
-      multiply_pair<typename Config::Element>(chain, rows, pair, column / 8);
-    }
-  });
+        for (int r = 0; r < Grid::kRows / 16; ++r) {
+          load_operand_a(rows[r], chain_query, Grid::first_row(), 16 * r, depth);
+        }
+      });
 }
 
 /// A thread's pairs of neighbouring columns in two column tiles become four neighbours in one of

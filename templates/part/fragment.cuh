@@ -6,6 +6,7 @@
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
 #include "part/shared_tile.cuh"
+#include "part/tile_view.cuh"
 
 namespace heddle {
 
@@ -143,21 +144,40 @@ inline void multiply_pair(Accumulator<kRowTiles, kColumnTiles>& accumulator,
   }
 }
 
-/// scores = the sum of what step(accumulator, depth) adds for every 16 of kDepth. The tensor core
-/// truncates at each step, always towards zero; beyond kScoreChainDepth the error would exceed what
-/// the log-sum-exp may be off by, so a second chain starts from zero and is added once.
-template <int kDepth, class Scores, class Step>
-inline void accumulate_scores(Scores& scores, Step step) {
-  constexpr int kChain = kDepth <= kScoreChainDepth ? kDepth : kScoreChainDepth;
+/// sum += rows keys^T over kChain of depth from `first` on. load_rows(fragments, first, depth)
+/// loads the rows' operands at first + depth, of which the unrolled loop knows the second.
+template <class Element, int kChain, int kRowTiles, int kColumnTiles, class Tile, class LoadRows>
+inline void add_score_chain(Accumulator<kRowTiles, kColumnTiles>& sum, const Tile& keys,
+                            LoadRows load_rows, int first) {
+  const auto chain_keys = view_from(keys, 0, first);
+#pragma unroll
+  for (int depth = 0; depth < kChain; depth += 16) {
+    unsigned rows[kRowTiles][4];
+    load_rows(rows, first, depth);
+#pragma unroll
+    for (int column_tile = 0; column_tile < kColumnTiles; column_tile += 2) {
+      unsigned pair[2][2];
+      load_operand_b_rows(pair, chain_keys, 8 * column_tile, depth);
+      multiply_pair<Element>(sum, rows, pair, column_tile);
+    }
+  }
+}
+
+/// scores = rows keys^T over kDepth, in chains as templates/layout.cuh says. The first chain, which
+/// takes what the others leave, goes into `scores`; the others share one accumulator. They are a
+/// loop with kUnroll 1: unrolled, ptxas would start them all at once and run out of registers.
+template <class Element, int kDepth, int kUnroll, class Scores, class Tile, class LoadRows>
+inline void multiply_scores(Scores& scores, const Tile& keys, LoadRows load_rows) {
+  constexpr int kChain = score_chain_depth(kDepth);
+  constexpr int kFirst = kDepth - (score_chains(kDepth) - 1) * kChain;
   scores.clear();
-#pragma unroll
-  for (int depth = 0; depth < kChain; depth += 16) step(scores, depth);
-  if constexpr (kDepth > kChain) {
-    Scores rest;
-    rest.clear();
-#pragma unroll
-    for (int depth = kChain; depth < kDepth; depth += 16) step(rest, depth);
-    scores.add(rest);
+  add_score_chain<Element, kFirst>(scores, keys, load_rows, 0);
+#pragma unroll kUnroll
+  for (int first = kFirst; first < kDepth; first += kChain) {
+    Scores chain;
+    chain.clear();
+    add_score_chain<Element, kChain>(chain, keys, load_rows, first);
+    scores.add(chain);
   }
 }
 
