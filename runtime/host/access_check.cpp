@@ -71,6 +71,10 @@ void AccessCheck::check_alignment(const Access& access) {
 
 /// Null, after a report, where the access must not happen.
 const MemoryRegion* AccessCheck::find_global(const Access& access) {
+  if (access.address == nullptr && access.bytes == 0) {
+    note(access, FaultKind::kOutOfBounds, "an index beyond its array, or a division by 0");
+    return nullptr;
+  }
   const MemoryRegion* region = memory_.find(access.address, access.bytes);
   if (region == nullptr) {
     const bool begins_shared = is_shared(access.address, 1);

@@ -75,7 +75,7 @@ std::vector<std::string> instrumentation_flags(Instrumentation instrumentation) 
     return {"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
             "-fno-omit-frame-pointer"};
   }
-  return {"-fsanitize=thread", "-DHEDDLE_HOST_KERNEL"};
+  return {"-fsanitize=thread,bounds,integer-divide-by-zero", "-DHEDDLE_HOST_KERNEL"};
 }
 
 std::vector<std::string> compile_command(const std::string& compiler, const fs::path& folder,

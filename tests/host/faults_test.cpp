@@ -18,6 +18,8 @@ struct Expectation {
 const Expectation kExpectations[] = {
     {"past_the_end", FaultKind::kOutOfBounds, "past the end of input"},
     {"past_shared_memory", FaultKind::kOutOfBounds, "past the end of shared memory"},
+    {"past_an_array", FaultKind::kOutOfBounds, "an index beyond its array"},
+    {"divided_by_zero", FaultKind::kOutOfBounds, "a division by 0"},
     {"write_to_input", FaultKind::kReadOnly, "write of 4 bytes to input"},
     {"misaligned", FaultKind::kMisaligned, "read of 8 bytes"},
     {"shared_race", FaultKind::kDataRace, "nothing orders them"},

@@ -103,4 +103,14 @@ HEDDLE_HOOK void __tsan_func_entry(void*) {}
 HEDDLE_HOOK void __tsan_func_exit() {}
 HEDDLE_HOOK void __tsan_vptr_update(void**, void*) {}
 
+// Arrays of a thread's own (registers, on a GPU) have no address to check; their indices have, by
+// -fsanitize=bounds, and so have divisors. An access of no bytes at no address says so.
+#define HEDDLE_BROKEN(name)                                                            \
+  HEDDLE_HOOK void __ubsan_handle_##name(void*, void*, void*) {                        \
+    heddle::host::touch(nullptr, 0, heddle::host::kRead, __builtin_return_address(0)); \
+  }
+HEDDLE_BROKEN(out_of_bounds)
+HEDDLE_BROKEN(divrem_overflow)
+#undef HEDDLE_BROKEN
+
 #endif  // HEDDLE_HOST_KERNEL

@@ -56,6 +56,15 @@ KERNEL(past_shared_memory) {
   unsigned char* end = heddle::shared_memory() + arguments.numbers[1];
   *reinterpret_cast<int*>(end - 2) = 1;  // WRONG
 }
+KERNEL(past_an_array) {
+  const int registers[4] = {1, 2, 3, 4};
+  const int at = 64 * heddle::block_index() + heddle::thread_index();
+  output(arguments)[at] = registers[arguments.numbers[0] / 4];  // WRONG
+}
+KERNEL(divided_by_zero) {
+  const int thread = heddle::thread_index();
+  output(arguments)[64 * heddle::block_index() + thread] = 7 / (thread - 3);  // WRONG
+}
 KERNEL(write_to_input) {
   static_cast<int*>(arguments.pointers[0])[heddle::thread_index()] = 1;  // WRONG
 }
