@@ -68,10 +68,37 @@ std::string compare_with_clean(const PreparedProblem& problem, const HostRun& ru
   return {};
 }
 
+void replace(std::string& text, std::string_view before, std::string_view after) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) {
+    throw Error(ErrorCode::kInternal, fmt::format("an emitted kernel lacks '{}'", before));
+  }
+  text.replace(at, before.size(), after);
+}
+
+/// What a snippet of the problem will do: here it hides what lies above the diagonal.
+void add_hook(const SmallProblem& small, std::string& text) {
+  if (small.hook == Hook::kNone) return;
+  const Sizes& sizes = small.problem.sizes;
+  const std::string shows = fmt::format("where.key <= where.query + {} && where.head < {}",
+                                        sizes.seqlen_kv - sizes.seqlen_q, sizes.heads);
+  if (small.hook == Hook::kScore) {
+    replace(text, "kScoreHook = false", "kScoreHook = true");
+    replace(text, "score(Logit logit, heddle::ScorePosition)",
+            "score(Logit logit, heddle::ScorePosition where)");
+    replace(text, "return logit;",
+            fmt::format("return {} ? logit : Logit(-heddle::infinity());", shows));
+  } else {
+    replace(text, "kMaskHook = false", "kMaskHook = true");
+    replace(text, "visible(heddle::ScorePosition) { return true; }",
+            fmt::format("visible(heddle::ScorePosition where) {{ return {}; }}", shows));
+  }
+}
+
 std::string check_run(const PreparedProblem& problem, const HostRun& run) {
   if (!run.faults.empty()) return "fault: " + run.faults.front().describe();
-  const Comparison result = compare(problem.small.problem, problem.reference, problem.baseline,
-                                    run.output, run.log_sum_exp);
+  const Comparison result =
+      compare(problem.stated, problem.reference, problem.baseline, run.output, run.log_sum_exp);
   if (!result.record.passed) return "wrong answer: " + result.explanation;
   if (!gaps_untouched(problem.small.problem, run)) return "wrote between the rows of O";
   return {};
@@ -84,8 +111,10 @@ Judge::Judge() : limits_(find_architecture("sm_90a")) {
 }
 
 void Judge::prepare(SmallProblem small) {
-  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, 0};
-  const Problem& asked = problem.small.problem;
+  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, {}, 0};
+  problem.stated = problem.small.problem;
+  if (problem.small.hook != Hook::kNone) problem.stated.variant.mask = MaskKind::kCausal;
+  const Problem& asked = problem.stated;
   problem.reference = reference_attention(asked, problem.small.tensors, ReferenceMode::kFloat64);
   problem.baseline = reference_attention(asked, problem.small.tensors, ReferenceMode::kBaseline);
   if (problem.small.clean) {
@@ -93,7 +122,8 @@ void Judge::prepare(SmallProblem small) {
         reference_attention(asked, *problem.small.clean, ReferenceMode::kFloat64);
   }
   for (const KernelPart part : kernel_parts(problem.small.config)) {
-    KernelSource source = emit(asked.variant, problem.small.config, part, limits_);
+    KernelSource source = emit(problem.small.problem.variant, problem.small.config, part, limits_);
+    add_hook(problem.small, source.main.text);
     for (const SourceFile& header : source.headers) {
       if (!is_mutable(header.name)) continue;
       problem.headers.insert(header.name);

@@ -17,6 +17,7 @@ namespace heddle::mutation {
 /// A problem with all that does not change from mutant to mutant.
 struct PreparedProblem {
   SmallProblem small;
+  Problem stated;  ///< what the results are compared with
   AttentionResult reference;
   AttentionResult baseline;
   AttentionResult clean_reference;

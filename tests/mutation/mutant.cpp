@@ -67,6 +67,18 @@ bool is_one_of(std::string_view name, std::string_view words) {
   return padded.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
+bool is_comparison(const Token& token) {
+  return token.binary && (token.is("<") || token.is("<=") || token.is(">") || token.is(">="));
+}
+
+bool is_compared(const SourceScan& source, const Span& span) {
+  const bool right = is_comparison(source.at(span.begin - 1)) &&
+                     source.right_of_comparison(span.begin - 1).end == span.end;
+  const bool left =
+      is_comparison(source.at(span.end)) && source.left_of_comparison(span.end).begin == span.begin;
+  return left || right;
+}
+
 void replace_span(const SourceScan& source, const Span& span, std::string_view rule,
                   std::string replacement, Edits& edits) {
   if (span.empty()) return;

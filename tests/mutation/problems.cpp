@@ -19,14 +19,16 @@ struct Recipe {
   int head_dim = 32;
   MaskKind mask = MaskKind::kCausal;
   int seqlen_q = 45;
-  int seqlen_kv = 77;
+  int seqlen_kv = 78;  ///< the last query of a tile sees one key of the last block
   int batch = 2;
   int heads = 4;
   int kv_heads = 2;
   int num_splits = 0;
-  int alignment = 16;  ///< every stride is an odd multiple of it
+  double logit_factor = 1;  ///< on the scale
+  int alignment = 16;       ///< every stride is an odd multiple of it
   InputKind inputs = InputKind::kNormal;
   int bad_values = 0;  ///< the last keys' values are not finite
+  Hook hook = Hook::kNone;
 };
 
 /// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
@@ -53,6 +55,7 @@ Problem make_problem(const Recipe& recipe) {
   sizes.seqlen_q = recipe.seqlen_q;
   sizes.seqlen_kv = recipe.seqlen_kv;
   sizes.num_splits = recipe.num_splits;
+  sizes.scale = recipe.logit_factor / std::sqrt(recipe.head_dim);
   sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
   sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
   sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
@@ -77,7 +80,7 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
 }
 
 SmallProblem make(const Recipe& recipe) {
-  SmallProblem made{recipe.name, recipe.config, make_problem(recipe), {}, {}};
+  SmallProblem made{recipe.name, recipe.config, make_problem(recipe), {}, {}, recipe.hook};
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
@@ -108,26 +111,27 @@ void add_fa2(std::vector<SmallProblem>& list) {
                     .head_dim = 72,
                     .mask = MaskKind::kFull,
                     .seqlen_q = 70,
-                    .seqlen_kv = 70,
+                    .seqlen_kv = 150,
                     .batch = 1,
                     .heads = 2,
                     .alignment = 8,
                     .inputs = InputKind::kOneHot};
   list.push_back(make(deep));
   const Recipe split{.name = "fa2 split",
-                     .config = {.tile_m = 32,
+                     .config = {.tile_m = 64,
                                 .tile_n = 16,
                                 .warps = 2,
                                 .stages = 3,
                                 .split_kv = true,
                                 .longest_first = false},
                      .head_dim = 40,
-                     .seqlen_q = 21,
+                     .seqlen_q = 70,
                      .seqlen_kv = 150,
                      .batch = 1,
                      .num_splits = 3,
+                     .logit_factor = 4,
                      .alignment = 2,
-                     .inputs = InputKind::kLargeLogits};
+                     .inputs = InputKind::kRising};
   list.push_back(make(split));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 odd values";
@@ -135,7 +139,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rising";
-    recipe.inputs = InputKind::kRising;
+    recipe.inputs = InputKind::kRising, recipe.seqlen_kv = 76;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rows without keys";
@@ -144,6 +148,15 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 no keys";
     recipe.seqlen_kv = 0;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 score hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 mask hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
+    recipe.bad_values = 9;
   })));
   list.push_back(make(with(deep, [](Recipe& recipe) {
     recipe.name = "fa2 odd values at the end of full rows";
@@ -154,7 +167,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
     recipe.seqlen_q = 70, recipe.seqlen_kv = 20, recipe.num_splits = 5;
   })));
   list.push_back(make({.name = "fa2 deep",
-                       .config = {.tile_m = 16, .tile_n = 32, .warps = 1, .stages = 1},
+                       .config = {.tile_m = 16, .tile_n = 16, .warps = 1, .stages = 1},
                        .head_dim = 144,
                        .seqlen_q = 40,
                        .seqlen_kv = 64,
@@ -162,6 +175,14 @@ void add_fa2(std::vector<SmallProblem>& list) {
                        .heads = 1,
                        .kv_heads = 1,
                        .alignment = 4}));
+  list.push_back(make({.name = "fa2 wide",
+                       .config = {.tile_m = 16, .tile_n = 96, .warps = 1, .stages = 2},
+                       .head_dim = 16,
+                       .seqlen_q = 20,
+                       .seqlen_kv = 200,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1}));
 }
 
 void add_fa1(std::vector<SmallProblem>& list) {
@@ -214,6 +235,15 @@ void add_fa1(std::vector<SmallProblem>& list) {
     recipe.name = "fa1 no keys";
     recipe.seqlen_kv = 0;
   })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 score hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 mask hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
+    recipe.bad_values = 9;
+  })));
   list.push_back(make(with(teams, [](Recipe& recipe) {
     recipe.name = "fa1 two teams, odd values at the end of full rows";
     recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
@@ -259,6 +289,15 @@ void add_unfused(std::vector<SmallProblem>& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused no keys";
     recipe.seqlen_kv = 0;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused score hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused mask hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
+    recipe.bad_values = 9;
   })));
   // The softmax has five ways, by the length of a row.
   list.push_back(make(with(plain, [](Recipe& recipe) {
@@ -323,6 +362,15 @@ void add_reference(std::vector<SmallProblem>& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference no keys";
     recipe.seqlen_kv = 0;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference score hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "reference mask hook";
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
+    recipe.bad_values = 9;
   })));
 }
 

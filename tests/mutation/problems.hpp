@@ -11,6 +11,8 @@
 
 namespace heddle::mutation {
 
+enum class Hook { kNone, kScore, kMask };
+
 struct SmallProblem {
   std::string name;
   KernelConfig config;
@@ -18,6 +20,9 @@ struct SmallProblem {
   HostTensors tensors;
   /// The same without its odd values; rows that the reference gives alike keep their bits.
   std::optional<HostTensors> clean;
+  /// The kernels are emitted for the full mask and given a score hook or a mask hook that hides
+  /// what a causal mask would.
+  Hook hook = Hook::kNone;
 };
 
 /// Of each family the cheap ones that catch most come first.

@@ -40,7 +40,10 @@ void replace_span(const SourceScan& source, const Span& span, std::string_view r
                   std::string replacement, Edits& edits);
 /// (span + 1) and (span - 1).
 void shift_span(const SourceScan& source, const Span& span, std::string_view rule, Edits& edits);
-/// Whether `name` ends with, or is, one of the blank-separated words.
+bool is_comparison(const Token& token);
+/// Whether the span is one side of a comparison: the bound rule moves that side.
+bool is_compared(const SourceScan& source, const Span& span);
+/// Whether `name` is one of the blank-separated words.
 bool is_one_of(std::string_view name, std::string_view words);
 
 }  // namespace heddle::mutation

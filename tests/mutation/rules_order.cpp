@@ -90,7 +90,10 @@ void find_shifted_stages(const SourceScan& source, Edits& edits) {
       continue;
     }
     if (source.is_declared(i) || source.is_assigned(i)) continue;
-    shift_span(source, source.chain_of(i), kRuleStage, edits);
+    const Span chain = source.chain_of(i);
+    if (!is_compared(source, chain) && !source.is_declared_size(i)) {
+      shift_span(source, chain, kRuleStage, edits);
+    }
   }
 }
 

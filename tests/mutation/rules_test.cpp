@@ -64,6 +64,15 @@ TEST_CASE("bounds move by one; what only relaxes a comparison is that rule's") {
   CHECK(results("if (x > 1.5f) return;", "bound").empty());
 }
 
+TEST_CASE("a loop's bound moves by a step, an array does not grow") {
+  CHECK(results("for (k = 0; k < kTileN; k += 16) f();", "bound").back() ==
+        "for (k = 1; k < kTileN; k += 16) f();");
+  CHECK(results("for (k = 0; k < kTileN; k += 16) f();", "bound")[1] ==
+        "for (k = 0; k < kTileN - 16; k += 16) f();");
+  CHECK(results("float sums[2 * kRows];", "index") == Texts{"float sums[1 * kRows];"});
+  CHECK(results("Tile key[kStages];", "stage").empty());
+}
+
 TEST_CASE("a comparison is told from a template bracket") {
   CHECK(results("if (a < b) store<4>(x);", "compare") == Texts{"if (a <= b) store<4>(x);"});
   CHECK(results("if (a >= b && c) return;", "compare") == Texts{"if (a > b && c) return;"});

@@ -4,10 +4,6 @@
 namespace heddle::mutation {
 namespace {
 
-bool is_comparison(const Token& token) {
-  return token.binary && (token.is("<") || token.is("<=") || token.is(">") || token.is(">="));
-}
-
 bool is_number(const SourceScan& source, const Span& span) {
   return span.end == span.begin + 1 && source.at(span.begin).kind == TokenKind::kNumber;
 }
@@ -43,13 +39,25 @@ void shift_loop_start(const SourceScan& source, int index, Edits& edits) {
   }
 }
 
+/// What a loop adds to its counter: "16" in "for (…; i < n; i += 16)" for the comparison at
+/// `index`; "1" elsewhere. Less than a step would often change nothing.
+std::string step_of(const SourceScan& source, int index) {
+  const int semicolon = source.right_of_comparison(index).end;
+  if (!source.at(semicolon).is(";") || !source.at(semicolon + 2).is("+=")) return "1";
+  const Span step = source.right_of_comparison(semicolon + 2);
+  if (!source.at(step.end).is(")")) return "1";
+  const std::string text = source.text_of(step);
+  return step.end == step.begin + 1 ? text : "(" + text + ")";
+}
+
 /// "<" with one more is "<=", which the comparison rule makes: only the other way remains.
 void shift_compared(const SourceScan& source, int index, Edits& edits) {
   const Token& sign = source.at(index);
   const Span right = source.right_of_comparison(index);
   if (right.empty() || is_floating(source, right)) return;
   const bool up = sign.is("<=") || sign.is(">");
-  replace_span(source, right, kRuleBound, source.text_of(right) + (up ? " + 1" : " - 1"), edits);
+  replace_span(source, right, kRuleBound,
+               source.text_of(right) + (up ? " + " : " - ") + step_of(source, index), edits);
 }
 
 bool names_a_bound(std::string_view name) {
@@ -72,11 +80,6 @@ bool is_plain_read(const SourceScan& source, int index) {
   return source.at(index).kind == TokenKind::kName && !after.is("(") && !after.is("[") &&
          !after.is(".") && !after.is("->") && !after.is("::") && !after.is("<") &&
          !source.is_declared(index) && !source.is_assigned(index);
-}
-
-bool is_compared(const SourceScan& source, const Span& span) {
-  return is_comparison(source.at(span.begin - 1)) &&
-         source.right_of_comparison(span.begin - 1).end == span.end;
 }
 
 bool names_a_factor(std::string_view name) {
@@ -146,7 +149,9 @@ void find_shifted_indices(const SourceScan& source, Edits& edits) {
       if (!moves(before) && !moves(after)) continue;
       const bool divides = before.is("/") || before.is("%");
       const int value = std::stoi(std::string(token.text));
-      replace_span(source, {i, i + 1}, kRuleIndex, std::to_string(value + 1), edits);
+      if (!source.is_declared_size(i)) {
+        replace_span(source, {i, i + 1}, kRuleIndex, std::to_string(value + 1), edits);
+      }
       if (!divides || value > 1) {
         replace_span(source, {i, i + 1}, kRuleIndex, std::to_string(value - 1), edits);
       }

@@ -256,6 +256,17 @@ bool SourceScan::is_declared(int index) const {
   return touches_type;
 }
 
+bool SourceScan::is_declared_size(int index) const {
+  int open = index;
+  while (open > 0 && !at(open).is("[") && !at(open).is(";")) {
+    const bool closed = at(open).partner >= 0 && at(open).partner < open;
+    open = closed ? at(open).partner - 1 : open - 1;
+  }
+  while (at(open).is("[") && at(open - 1).is("]")) open = at(open - 1).partner;
+  if (!at(open).is("[") || at(open - 1).kind != TokenKind::kName) return false;
+  return is_declared(open - 1);
+}
+
 bool SourceScan::is_assigned(int index) const {
   static constexpr std::array<std::string_view, 9> kAssignments{
       "=", "+=", "-=", "*=", "/=", "%=", "^=", "++", "--"};

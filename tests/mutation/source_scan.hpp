@@ -61,6 +61,8 @@ class SourceScan {
   /// Whether the name at `index` is declared there, or assigned, rather than read.
   bool is_declared(int index) const;
   bool is_assigned(int index) const;
+  /// Whether the token stands in the brackets that give a declared array its size.
+  bool is_declared_size(int index) const;
 
  private:
   void mask();
