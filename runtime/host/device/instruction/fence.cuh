@@ -12,11 +12,9 @@ HEDDLE_TWIN void fence_barrier_init() {
   host::fence(host::FenceKind::kBarrierInit);
 }
 
-// Ordinary accesses take effect at once here.
+// Ordinary accesses take effect at once here, and the engine's atomics order them between blocks.
 
 inline void fence_block() {}
-inline void fence_device() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
+inline void fence_device() {}
 
 }  // namespace heddle

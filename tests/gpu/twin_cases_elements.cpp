@@ -1,0 +1,195 @@
+// Conversions, bit patterns, scalar arithmetic.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/gpu/twin_case.hpp"
+
+namespace heddle {
+namespace {
+
+/// A narrow type as its definition has it: exponent and mantissa bits, and what the largest
+/// exponent means.
+struct Format {
+  int exponent_bits;
+  int mantissa_bits;
+  bool has_infinity;  ///< else only the last pattern is NaN, and too large values saturate
+};
+constexpr Format kBf16{8, 7, true}, kFp16{5, 10, true}, kE4m3{4, 3, false};
+
+double value_of(unsigned bits, const Format& format) {
+  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const unsigned mantissa = bits & ((1u << format.mantissa_bits) - 1);
+  const auto exponent =
+      static_cast<int>(bits >> format.mantissa_bits & ((1u << format.exponent_bits) - 1));
+  const bool last = exponent == (1 << format.exponent_bits) - 1;
+  const double sign = (bits >> (format.exponent_bits + format.mantissa_bits) & 1u) != 0 ? -1 : 1;
+  if (last && format.has_infinity) {
+    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (last && mantissa == (1u << format.mantissa_bits) - 1) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double fraction = std::ldexp(mantissa, -format.mantissa_bits);
+  return exponent == 0 ? sign * std::ldexp(fraction, 1 - bias)
+                       : sign * std::ldexp(1 + fraction, exponent - bias);
+}
+
+/// To nearest, ties to the even pattern, by trying all patterns near.
+unsigned narrowed(float value, const Format& format) {
+  const unsigned sign_bit = 1u << (format.exponent_bits + format.mantissa_bits);
+  if (std::isnan(value)) return sign_bit - 1;
+  const unsigned sign = std::signbit(value) ? sign_bit : 0;
+  const double magnitude = std::fabs(static_cast<double>(value));
+  unsigned low = 0;
+  unsigned high = sign_bit - 1;  // the first pattern that is not a finite value, at the end
+  while (!std::isfinite(value_of(high - 1, format))) --high;
+  const unsigned first_beyond = high;
+  while (low + 1 < high) {
+    const unsigned middle = (low + high) / 2;
+    (value_of(middle, format) <= magnitude ? low : high) = middle;
+  }
+  if (low + 1 == first_beyond && !format.has_infinity) return sign | low;
+  const double below = value_of(low, format);
+  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const double above =
+      low + 1 == first_beyond ? std::ldexp(1.0, bias + 1) : value_of(low + 1, format);
+  const double gap_below = magnitude - below;
+  const double gap_above = above - magnitude;
+  const bool up = gap_above < gap_below || (gap_above == gap_below && low % 2 == 1);
+  return sign | (up ? low + 1 : low);
+}
+
+/// Floats of every kind: all exponents, ties of the narrow types, special values.
+std::vector<float> many_floats(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> floats;
+  const auto add = [&](std::uint32_t bits) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    floats.push_back(value);
+  };
+  for (const std::uint32_t bits :
+       {0x00000000u, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffffffffu,
+        0x7f800001u, 0x7f7fffffu, 0x00000001u, 0x807fffffu, 0x00800000u, 0x477fefffu,
+        0x477ff000u, 0x43e00000u, 0x43e7ffffu, 0x43e80000u, 0x43e80001u, 0x3a800000u,
+        0x3a7fffffu, 0x33000000u, 0x33000001u}) {
+    add(bits);
+  }
+  const auto next = [&] { return static_cast<std::uint32_t>(random()); };
+  while (floats.size() < count) {
+    std::uint32_t made = next();
+    // A third are ties or next to ties of some width; half of all lie near 1.
+    if (next() % 3 == 0) {
+      const std::uint32_t drop = 13 + next() % 9;
+      made = (made >> drop << drop | 1u << (drop - 1)) + next() % 3 - 1;
+    }
+    if (next() % 2 == 0) made = (made & 0x807fffffu) | (112 + next() % 30) << 23;
+    add(made);
+  }
+  return floats;
+}
+
+TwinCase make(const std::string& entry, const std::string& file, const std::vector<float>& input,
+              std::size_t results) {
+  TwinCase twin;
+  twin.name = twin.entry = entry;
+  twin.file = file;
+  twin.threads = 256;
+  twin.number = static_cast<int>(results);
+  twin.output_bytes = 4 * results;
+  twin.input = bytes_of(input);
+  return twin;
+}
+
+void add_narrow(std::vector<TwinCase>& cases, const char* entry, const Format& format, int per) {
+  const auto floats = many_floats(1 << 16, 17);
+  TwinCase twin = make(entry, "elements.cu", floats, floats.size() / static_cast<std::size_t>(per));
+  const int bits = 1 + format.exponent_bits + format.mantissa_bits;
+  twin.expect = [=](const Bytes& input) {
+    const auto values = values_of<float>(input);
+    std::vector<std::uint32_t> words(values.size() / static_cast<std::size_t>(per));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto part = static_cast<int>(i) % per;
+      words[i / static_cast<std::size_t>(per)] |= narrowed(values[i], format) << (bits * part);
+    }
+    return bytes_of(words);
+  };
+  cases.push_back(twin);
+}
+
+void add_widen(std::vector<TwinCase>& cases, const char* entry, const Format& format) {
+  const unsigned patterns = 1u << (1 + format.exponent_bits + format.mantissa_bits);
+  TwinCase twin = make(entry, "elements.cu", {0.0f}, 4ul * patterns);
+  twin.number = static_cast<int>(patterns);
+  twin.expect_bound = {0.5, 0};  // any NaN for a NaN
+  twin.expect = [=](const Bytes&) {
+    std::vector<std::uint32_t> words;
+    const auto add = [&](unsigned bits) {
+      const auto value = static_cast<float>(value_of(bits % patterns, format));
+      words.emplace_back();
+      std::memcpy(&words.back(), &value, sizeof value);
+    };
+    for (unsigned i = 0; i < patterns; ++i) {
+      const unsigned packed = i * 0x0101u;
+      add(i);
+      words.push_back(std::isfinite(value_of(i, format)));
+      add(packed);
+      add(format.has_infinity ? packed >> 16 : packed >> 8);
+    }
+    return bytes_of(words);
+  };
+  cases.push_back(twin);
+}
+
+void add_math(std::vector<TwinCase>& cases, const char* entry, TwinBound bound, float low,
+              float high) {
+  auto floats = many_floats(1 << 12, 23);
+  std::mt19937 random(29);
+  std::uniform_real_distribution<float> inside(low, high);
+  while (floats.size() < 1 << 16) floats.push_back(inside(random));
+  TwinCase twin = make(entry, "math.cu", floats, floats.size());
+  twin.bound = bound;
+  cases.push_back(twin);
+}
+
+}  // namespace
+
+void add_element_cases(std::vector<TwinCase>& cases) {
+  add_narrow(cases, "narrow_bf16", kBf16, 2);
+  add_narrow(cases, "narrow_fp16", kFp16, 2);
+  add_narrow(cases, "narrow_e4m3", kE4m3, 2);
+  add_narrow(cases, "narrow_four", kE4m3, 4);
+  add_widen(cases, "widen_bf16", kBf16);
+  add_widen(cases, "widen_fp16", kFp16);
+  add_widen(cases, "widen_e4m3", kE4m3);
+  TwinCase halves = make("to_halves", "elements.cu", {0.0f}, 256);
+  cases.push_back(halves);
+  TwinCase bytes = make("bytes_permuted", "elements.cu", {}, 1024);
+  bytes.input = random_bytes(12 * 1024, 31);
+  bytes.expect = [](const Bytes& input) {
+    Bytes out;
+    for (std::size_t i = 0; i < 1024; ++i) {
+      const unsigned char* source = &input[12 * i];  // eight bytes, then the selector
+      for (std::size_t digit = 0; digit < 4; ++digit) {
+        out.push_back(source[source[8 + digit / 2] >> (digit % 2 * 4) & 7]);
+      }
+    }
+    return out;
+  };
+  cases.push_back(bytes);
+  // PTX: ex2.approx 2 ulp, rcp.approx 1 ulp, lg2.approx 2^-22 absolute near 1, relative elsewhere;
+  // the host's own function adds its half.
+  add_math(cases, "power", {3, 0}, -150.0f, 130.0f);
+  add_math(cases, "logarithm", {5, 0x1p-21}, 0.0f, 4.0f);
+  add_math(cases, "natural", {6, 0x1p-21}, 0.0f, 4.0f);
+  add_math(cases, "reciprocal", {2, 0}, -3.0f, 3.0f);
+  add_math(cases, "larger", {0, 0}, -3.0f, 3.0f);
+  add_math(cases, "exact_exp", {3, 0}, -90.0f, 90.0f);
+  add_math(cases, "exact_log", {3, 0}, 0.0f, 4.0f);
+  add_math(cases, "double_exp", {1, 0}, -90.0f, 90.0f);
+  add_math(cases, "double_log", {1, 0}, 0.0f, 4.0f);
+}
+
+}  // namespace heddle
