@@ -16,6 +16,9 @@
 
 namespace heddle {
 
+/// Address of the first byte of shared memory, as kernels see it: aligned, and not 0.
+constexpr unsigned kSharedBase = 0x400;
+
 struct Access {
   const void* address = nullptr;
   long long bytes = 0;

@@ -15,9 +15,6 @@
 
 namespace heddle {
 
-/// Address of the first byte of shared memory, as kernels see it.
-constexpr unsigned kSharedBase = 0x400;
-
 class BulkCopies {
  public:
   BulkCopies(AccessCheck& check, Mbarriers& barriers, HostRandom& random, Landing landing)

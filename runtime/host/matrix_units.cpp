@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/host/bulk_copies.hpp"
 #include "runtime/host/device/host_round.cuh"
 #include "runtime/host/matrix_operand.hpp"
+#include "runtime/host/product_slice.hpp"
 #include "runtime/host/product_sum.hpp"
 #include "templates/wgmma_fragment.cuh"
 
@@ -15,9 +15,6 @@ namespace heddle {
 namespace {
 
 constexpr int kWarpSize = 32;
-constexpr int kSliceRows = 16;  ///< of a warpgroup's 64, each warp makes its own
-constexpr int kOperandRegisters = 4;
-constexpr std::size_t kMostDepth = 32;
 
 /// What registers hold while a product owns them: a NaN as any pair of 16-bit elements, and as fp32
 /// a signaling one, which arithmetic turns into another.
@@ -32,49 +29,6 @@ OperandSlice slice_a(const host::MatrixProduct& product, int warp) {
 }
 OperandSlice slice_b(const host::MatrixProduct& product) {
   return {product.b_descriptor, product.b_transposed, 0, product.columns};
-}
-
-/// element(row, depth) = what the chunks hold.
-template <class Store>
-void read_chunks(const AccessCheck& check, const OperandSlice& slice, host::WarpOperation element,
-                 Store store) {
-  const ElementFormat format = element_format(element);
-  const int per_chunk = 16 / format.bytes;
-  const std::vector<unsigned> chunks = operand_chunks(slice);
-  const auto chunks_a_depth = static_cast<std::size_t>(slice.rows / 8);
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const unsigned char* bytes = check.shared(chunks[i] - kSharedBase);
-    for (int j = 0; j < per_chunk; ++j) {
-      unsigned bits = 0;
-      std::memcpy(&bits, bytes + j * format.bytes, static_cast<std::size_t>(format.bytes));
-      const double value = element_value(bits, element);
-      const auto at = static_cast<int>(i);
-      if (slice.transposed) {
-        store(8 * static_cast<int>(i % chunks_a_depth) + j, static_cast<int>(i / chunks_a_depth),
-              value);
-      } else {
-        store(at / 2, at % 2 * per_chunk + j, value);
-      }
-    }
-  }
-}
-
-/// The same from the registers of a warp's lanes.
-template <class Store>
-void read_registers(const std::vector<std::array<unsigned, 4>>& lanes, host::WarpOperation element,
-                    Store store) {
-  const bool narrow = element_format(element).bytes == 1;
-  const int parts = narrow ? 4 : 2;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    for (int i = 0; i < kOperandRegisters; ++i) {
-      const unsigned packed = lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)];
-      for (int part = 0; part < parts; ++part) {
-        const MatrixPlace place = narrow ? wgmma_operand_place_8bit(lane, i, part)
-                                         : wgmma_operand_place_16bit(lane, i, part);
-        store(place.row, place.column, element_value(packed >> (32 / parts * part), element));
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -227,22 +181,18 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
   product.done = true;
   const host::MatrixProduct& shape = product.shape;
   const auto depth = static_cast<std::size_t>(element_format(shape.element).depth);
-  const auto columns = static_cast<std::size_t>(shape.columns);
-  std::vector<double> a(kSliceRows * depth);
-  std::vector<double> b(columns * depth);  // [column][depth]
-  const auto store_a = [&](int row, int k, double value) {
-    a[static_cast<std::size_t>(row) * depth + static_cast<std::size_t>(k)] = value;
-  };
-  read_chunks(check_, slice_b(shape), shape.element, [&](int column, int k, double value) {
-    b[static_cast<std::size_t>(column) * depth + static_cast<std::size_t>(k)] = value;
-  });
+  ProductSlice slice(depth, static_cast<std::size_t>(shape.columns));
+  const auto store_a = [&](int row, int k, double value) { slice.a(row, k) = value; };
+  read_chunks(check_, slice_b(shape), shape.element,
+              [&](int column, int k, double value) { slice.b(k, column) = value; });
   if (product.a.empty()) {
     read_chunks(check_, slice_a(shape, warp_index), shape.element, store_a);
   } else {
     read_registers(product.a, shape.element, store_a);
   }
+  const bool aligned = shape.element == host::WarpOperation::kMultiplyE4m3;
+  if (!aligned) slice.sum();
   Warp& warp = warps_[static_cast<std::size_t>(warp_index)];
-  std::array<double, kMostDepth> terms;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     auto& held = warp.lanes[static_cast<std::size_t>(lane)].held;
     const unsigned* first = product.accumulators[static_cast<std::size_t>(lane)];
@@ -250,15 +200,10 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
                                     [&](const Held& each) { return each.first == first; });
     for (int i = 0; i < shape.columns / 2; ++i) {
       const MatrixPlace place = wgmma_accumulator_place(lane, i);
-      const double* row = &a[static_cast<std::size_t>(place.row) * depth];
-      const double* column = &b[static_cast<std::size_t>(place.column) * depth];
-      double sum = 0;
-      for (std::size_t k = 0; k < depth; ++k) sum += terms[k] = row[k] * column[k];
       unsigned& bits = entry->values[static_cast<std::size_t>(i)];
       const float before = shape.adds ? host::bits_float(bits) : 0.0f;
-      bits = host::float_bits(shape.element == host::WarpOperation::kMultiplyE4m3
-                                  ? aligned_sum(before, {terms.data(), depth})
-                                  : exact_sum(before, sum));
+      bits = host::float_bits(aligned ? slice.aligned(place.row, place.column, before)
+                                      : exact_sum(before, slice.sum_at(place.row, place.column)));
     }
   }
 }

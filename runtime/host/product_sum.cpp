@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "runtime/host/device/host_round.cuh"
 
 namespace heddle {
 namespace {
@@ -16,26 +13,6 @@ constexpr int kKeptBits = 13;  ///< below the leading one of the largest term
 ElementFormat element_format(host::WarpOperation operation) {
   if (operation == host::WarpOperation::kMultiplyE4m3) return {1, 32};
   return {2, 16};
-}
-
-float element_value(unsigned bits, host::WarpOperation operation) {
-  switch (operation) {
-    case host::WarpOperation::kMultiplyE4m3:
-      return host::e4m3_value(static_cast<unsigned char>(bits));
-    case host::WarpOperation::kMultiplyHalf:
-      return host::fp16_value(static_cast<unsigned short>(bits));
-    default:
-      return host::bf16_value(static_cast<unsigned short>(bits));
-  }
-}
-
-float towards_zero(double value) {
-  if (std::isnan(value)) return host::bits_float(0x7fffffffu);
-  const auto nearest = static_cast<float>(value);
-  if (std::isinf(value) || std::fabs(static_cast<double>(nearest)) <= std::fabs(value)) {
-    return nearest;
-  }
-  return std::nextafter(nearest, 0.0f);
 }
 
 float aligned_sum(float addend, std::span<const double> products) {
