@@ -18,6 +18,7 @@ struct Expectation {
 const Expectation kExpectations[] = {
     {"past_the_end", FaultKind::kOutOfBounds, "past the end of input"},
     {"past_shared_memory", FaultKind::kOutOfBounds, "past the end of shared memory"},
+    {"struct_past_the_end", FaultKind::kOutOfBounds, "past the end of input"},
     {"past_an_array", FaultKind::kOutOfBounds, "an index beyond its array"},
     {"divided_by_zero", FaultKind::kOutOfBounds, "a division by 0"},
     {"write_to_input", FaultKind::kReadOnly, "write of 4 bytes to input"},

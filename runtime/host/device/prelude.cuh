@@ -103,6 +103,21 @@ HEDDLE_HOOK void __tsan_func_entry(void*) {}
 HEDDLE_HOOK void __tsan_func_exit() {}
 HEDDLE_HOOK void __tsan_vptr_update(void**, void*) {}
 
+// Unoptimised code copies structs by memcpy, which the compiler does not report, or by a name of the
+// sanitizer's.
+HEDDLE_HOOK void* memcpy(void* to, const void* from, unsigned long bytes) {
+  const auto size = static_cast<long long>(bytes);
+  heddle::host::touch(from, size, heddle::host::kRead, __builtin_return_address(0));
+  heddle::host::touch(to, size, heddle::host::kWrite, __builtin_return_address(0));
+  return __builtin_memmove(to, from, bytes);
+}
+HEDDLE_HOOK void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+  const auto size = static_cast<long long>(bytes);
+  heddle::host::touch(from, size, heddle::host::kRead, __builtin_return_address(0));
+  heddle::host::touch(to, size, heddle::host::kWrite, __builtin_return_address(0));
+  return __builtin_memmove(to, from, bytes);
+}
+
 // Arrays of a thread's own (registers, on a GPU) have no address to check; their indices have, by
 // -fsanitize=bounds, and so have divisors. An access of no bytes at no address says so.
 #define HEDDLE_BROKEN(name)                                                            \

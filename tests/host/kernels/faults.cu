@@ -56,6 +56,15 @@ KERNEL(past_shared_memory) {
   unsigned char* end = heddle::shared_memory() + arguments.numbers[1];
   *reinterpret_cast<int*>(end - 2) = 1;  // WRONG
 }
+struct Triple {
+  int first, second, third;
+};
+KERNEL(struct_past_the_end) {
+  const auto* triples = reinterpret_cast<const Triple*>(input(arguments));
+  const int thread = heddle::thread_index();
+  const Triple triple = triples[thread];  // WRONG
+  output(arguments)[64 * heddle::block_index() + thread] = triple.first + triple.third;
+}
 KERNEL(past_an_array) {
   const int registers[4] = {1, 2, 3, 4};
   const int at = 64 * heddle::block_index() + heddle::thread_index();
