@@ -21,7 +21,7 @@ class AsyncReads {
   /// A column for what `actor`, a unit, reads.
   int add_column(int actor);
   void mark(std::size_t cell, int column, Clock stamp) {
-    stamps_[cell * kMostColumns + static_cast<std::size_t>(column)] = stamp;
+    stamps_[cell * columns_ + static_cast<std::size_t>(column)] = stamp;
   }
 
   struct Reader {
@@ -33,8 +33,10 @@ class AsyncReads {
                                 std::span<const Clock> known) const;
 
  private:
-  static constexpr std::size_t kMostColumns = 48;
+  static constexpr std::size_t kColumns = 16;  ///< for which there is room at first
+
   std::size_t cells_ = 0;
+  std::size_t columns_ = kColumns;
   std::vector<int> actors_;    ///< of each column
   std::vector<Clock> stamps_;  ///< [cell][column]; 0 = never; empty until there is a column
 };

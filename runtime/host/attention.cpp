@@ -114,8 +114,8 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
     map.add_image(reinterpret_cast<const void*>(kernel.entry()));
     const BlockRun::Program program{[&] { kernel.entry()(parameters); },
                                     [&](const host::ThreadState* state) { kernel.enter(state); }};
-    result.faults =
-        launch_on_host({launch.grid, {launch.threads, launch.shared_bytes}}, map, program, options);
+    const BlockShape block{launch.threads, launch.shared_bytes, launch_registers(launch.threads)};
+    result.faults = launch_on_host({launch.grid, block}, map, program, options);
     resolve(result.faults, kernel);
   }
   result.output_storage.resize(memory.output.bytes() / 2);

@@ -27,35 +27,40 @@ struct Knowledge {
 
 class Clocks {
  public:
-  /// Units beyond the threads, at most.
-  static constexpr int kMostUnits = 128;
-
   void reset(int threads) {
     threads_ = actors_ = threads;
-    capacity_ = threads + kMostUnits;
-    const auto cells = static_cast<std::size_t>(capacity_) * static_cast<std::size_t>(capacity_);
-    seen_.assign(cells, 0);
+    capacity_ = threads + kUnits;
+    seen_.assign(static_cast<std::size_t>(threads) * static_cast<std::size_t>(capacity_), 0);
+    fenced_.clear();
+    units_.clear();
     any_fence_ = false;
     for (int actor = 0; actor < actors_; ++actor) tick(actor);
   }
-  /// One more actor; the last one again when there is no room.
+  /// One more actor, who does things but learns nothing.
   int add_unit() {
-    if (actors_ == capacity_) return actors_ - 1;
-    tick(actors_);
+    if (actors_ == capacity_) widen();
+    units_.push_back(1);
     return actors_++;
   }
 
   int threads() const { return threads_; }
   int actors() const { return actors_; }
   /// The actor's own time: what it does now carries this stamp.
-  Clock now(int actor) const { return row(actor)[static_cast<std::size_t>(actor)]; }
-  void tick(int actor) { ++seen_[start(actor) + static_cast<std::size_t>(actor)]; }
-  /// `actor` learns what `unit` did up to `stamp`.
+  Clock now(int actor) const {
+    return actor < threads_ ? row(actor)[static_cast<std::size_t>(actor)]
+                            : units_[static_cast<std::size_t>(actor - threads_)];
+  }
+  void tick(int actor) {
+    ++(actor < threads_ ? seen_[start(actor) + static_cast<std::size_t>(actor)]
+                        : units_[static_cast<std::size_t>(actor - threads_)]);
+  }
+  /// `actor`, a thread, learns what `unit` did up to `stamp`.
   void learn(int actor, int unit, Clock stamp) {
     Clock& known = row(actor)[static_cast<std::size_t>(unit)];
     known = std::max(known, stamp);
   }
 
+  /// What a thread knows.
   std::span<Clock> row(int actor) { return {seen_.data() + start(actor), size()}; }
   std::span<const Clock> row(int actor) const { return {seen_.data() + start(actor), size()}; }
   /// Empty as long as nobody has fenced.
@@ -91,12 +96,33 @@ class Clocks {
   }
   std::size_t size() const { return static_cast<std::size_t>(actors_); }
 
+  /// Twice the room for units.
+  void widen() {
+    const int wider = threads_ + 2 * (capacity_ - threads_);
+    const auto move = [&](ClockVector& table) {
+      if (table.empty()) return;
+      ClockVector moved(static_cast<std::size_t>(threads_) * static_cast<std::size_t>(wider));
+      for (std::size_t thread = 0; thread < static_cast<std::size_t>(threads_); ++thread) {
+        std::copy_n(
+            table.begin() + static_cast<std::ptrdiff_t>(start(static_cast<int>(thread))), size(),
+            moved.begin() + static_cast<std::ptrdiff_t>(thread * static_cast<std::size_t>(wider)));
+      }
+      table = std::move(moved);
+    };
+    move(seen_);
+    move(fenced_);
+    capacity_ = wider;
+  }
+
+  static constexpr int kUnits = 128;  ///< for which there is room at first
+
   int threads_ = 0;
   int actors_ = 0;
   int capacity_ = 0;
   bool any_fence_ = false;
-  ClockVector seen_;
-  ClockVector fenced_;
+  ClockVector seen_;    ///< [thread][actor]
+  ClockVector fenced_;  ///< the same, once anybody has fenced
+  ClockVector units_;   ///< the units' own times
 };
 
 }  // namespace heddle

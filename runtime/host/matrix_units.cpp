@@ -168,10 +168,10 @@ bool MatrixUnits::multiply(const Issue& issue) {
     const Held& a = hold(issue, i, const_cast<unsigned*>(own.a), kOperandRegisters, true);
     std::copy_n(a.values.begin(), kOperandRegisters, product.a.emplace_back().begin());
   }
-  const bool now = landing_ == Landing::kEarliest ||
-                   (landing_ == Landing::kRandom && warp.open.empty() && random_.coin());
   warp.open.push_back(std::move(product));
-  if (now) evaluate(issue.warp, warp.open.back());
+  if (landing_ == Landing::kEarliest || (landing_ == Landing::kRandom && random_.coin())) {
+    evaluate_all(issue.warp);
+  }
   return true;
 }
 
@@ -206,6 +206,15 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
                                       : exact_sum(before, slice.sum_at(place.row, place.column)));
     }
   }
+}
+
+/// In the order of their issue, as the hardware does.
+void MatrixUnits::evaluate_all(int warp_index) {
+  Warp& warp = warps_[static_cast<std::size_t>(warp_index)];
+  for (auto& group : warp.groups) {
+    for (Product& product : group) evaluate(warp_index, product);
+  }
+  for (Product& product : warp.open) evaluate(warp_index, product);
 }
 
 void MatrixUnits::commit(const Issue& issue) {

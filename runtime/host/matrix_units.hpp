@@ -74,6 +74,7 @@ class MatrixUnits {
   void check_settled(const Issue& issue, int lane, const unsigned* first, int count);
   bool check_operand(const Issue& issue, const std::vector<unsigned>& chunks);
   void evaluate(int warp, Product& product);
+  void evaluate_all(int warp);
   void release(const Issue& issue, int lane, long long finished);
   void report(const Issue& issue, int lane, std::string text, const void* other = nullptr);
   static void settle(Lane& lane, const unsigned* first, std::vector<unsigned> values);

@@ -7,6 +7,14 @@
 
 namespace heddle {
 
+/// What ptxas launches a kernel with that hands registers on, one block to a multiprocessor.
+constexpr int launch_registers(int threads) {
+  constexpr int kFile = 65536, kStep = 8, kMost = 255;
+  const int share = kFile / threads / kStep * kStep;
+  return share < kMost ? share : kMost;
+}
+static_assert(launch_registers(384) == 168 && launch_registers(640) == 96, "as measured");
+
 class RegisterPool {
  public:
   /// `per_thread`: registers at launch; 0 = not known, nothing is checked.

@@ -79,6 +79,10 @@ TEST_CASE_METHOD(Fixture, "A kernel that behaves is not blamed") {
     INFO(describe(faults));
     CHECK(faults.empty());
     CHECK(memory.output[5] == (5 ^ 33));
+    const auto handed_on = run({"handed_on", {}, ""}, {1, landing});
+    INFO(describe(handed_on));
+    CHECK(handed_on.empty());
+    CHECK(memory.output[64 + 5] == 5 + 3);
     memory.output[0] = 0;
     CHECK(run({"counted", {}, ""}, {1, landing}).empty());
     CHECK(memory.output[0] == kBlocks);

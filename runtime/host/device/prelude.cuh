@@ -41,8 +41,6 @@ inline unsigned __float_as_uint(float value) {
   return bits;
 }
 
-#ifdef HEDDLE_HOST_KERNEL
-
 #define HEDDLE_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread")))
 HEDDLE_EXPORT void heddle_host_bind(const heddle::host::HostCalls* calls) {
   heddle::host::calls = calls;
@@ -51,6 +49,8 @@ HEDDLE_EXPORT void heddle_host_enter(const heddle::host::ThreadState* state) {
   heddle::host::thread_state = state;
 }
 #undef HEDDLE_EXPORT
+
+#ifdef HEDDLE_HOST_KERNEL
 
 // The kernel is compiled with -fsanitize=thread for its calls alone: they come here, and no
 // sanitizer's library is linked. A thread's own stack is nobody else's business.

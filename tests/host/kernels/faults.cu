@@ -48,6 +48,26 @@ KERNEL(right) {
   output(arguments)[at] = shared().words[thread ^ 33];
 }
 
+/// Shared memory goes from hand to hand: TMA, ordinary writes, a store, TMA again. All in order.
+KERNEL(handed_on) {
+  start_barriers(1);
+  const int thread = heddle::thread_index();
+  for (unsigned round = 0; round < 4; ++round) {
+    if (thread == 0) {
+      heddle::arrive_expect_tx(shared().barrier, 256);
+      heddle::load_bytes(shared().words, input(arguments), 256, shared().barrier);
+    }
+    heddle::wait(shared().barrier, round % 2);
+    shared().words[thread] += static_cast<int>(round);
+    heddle::fence_async_shared();
+    heddle::sync_block();
+    if (thread == 0) {
+      heddle::store_bytes(output(arguments) + 64 * heddle::block_index(), shared().words, 256);
+      heddle::store_commit();
+      heddle::store_wait<0>();
+    }
+  }
+}
 KERNEL(past_the_end) {
   const int at = arguments.numbers[0] + heddle::thread_index();
   output(arguments)[heddle::thread_index()] = input(arguments)[at];  // WRONG
