@@ -76,18 +76,34 @@ void replace(std::string& text, std::string_view before, std::string_view after)
   text.replace(at, before.size(), after);
 }
 
+/// What the score hook adds to every logit of a head: O stays, LSE moves by as much.
+double score_shift(int batch, int head) {
+  return 0.5 * head + 2.0 * batch;
+}
+
+void shift(AttentionResult& result, const SmallProblem& small) {
+  if (small.hook != Hook::kScore) return;
+  const TensorShape shape = query_shape(small.problem);
+  for (std::size_t i = 0; i < result.log_sum_exp.size(); ++i) {
+    const int flat_head = static_cast<int>(i) / shape.rows;
+    result.log_sum_exp[i] += score_shift(flat_head / shape.heads, flat_head % shape.heads);
+  }
+}
+
 /// What a snippet of the problem will do: here it hides what lies above the diagonal.
 void add_hook(const SmallProblem& small, std::string& text) {
   if (small.hook == Hook::kNone) return;
   const Sizes& sizes = small.problem.sizes;
-  const std::string shows = fmt::format("where.key <= where.query + {} && where.head < {}",
-                                        sizes.seqlen_kv - sizes.seqlen_q, sizes.heads);
+  const std::string shows =
+      fmt::format("where.key <= where.query + {}", sizes.seqlen_kv - sizes.seqlen_q);
   if (small.hook == Hook::kScore) {
     replace(text, "kScoreHook = false", "kScoreHook = true");
     replace(text, "score(Logit logit, heddle::ScorePosition)",
             "score(Logit logit, heddle::ScorePosition where)");
     replace(text, "return logit;",
-            fmt::format("return {} ? logit : Logit(-heddle::infinity());", shows));
+            fmt::format("return {} ? logit + Logit(0.5) * where.head + Logit(2) * where.batch\n"
+                        "               : Logit(-heddle::infinity());",
+                        shows));
   } else {
     replace(text, "kMaskHook = false", "kMaskHook = true");
     replace(text, "visible(heddle::ScorePosition) { return true; }",
@@ -117,6 +133,8 @@ void Judge::prepare(SmallProblem small) {
   const Problem& asked = problem.stated;
   problem.reference = reference_attention(asked, problem.small.tensors, ReferenceMode::kFloat64);
   problem.baseline = reference_attention(asked, problem.small.tensors, ReferenceMode::kBaseline);
+  shift(problem.reference, problem.small);
+  shift(problem.baseline, problem.small);
   if (problem.small.clean) {
     problem.clean_reference =
         reference_attention(asked, *problem.small.clean, ReferenceMode::kFloat64);

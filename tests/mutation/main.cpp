@@ -28,7 +28,7 @@ constexpr const char* kUsage =
     "  --all              judge all\n"
     "  --sample N         judge N of those that are in no list, drawn at random\n"
     "  --seed S           of the sample; drawn afresh and printed where absent\n"
-    "  --only TEXT        judge those whose name holds TEXT\n"
+    "  --only TEXT        judge those whose name holds TEXT; may be repeated\n"
     "  --family F         only headers and problems of one family\n"
     "  -j N               at a time (1)\n"
     "  --markdown FILE    the table as Markdown too\n"
@@ -41,7 +41,7 @@ struct Options {
   std::size_t sample = 0;
   std::uint64_t seed = 0;
   bool seeded = false;
-  std::string only;
+  std::vector<std::string> only;
   std::string family;
   std::string markdown;
   int jobs = 1;
@@ -76,7 +76,7 @@ Options parse(const std::vector<std::string>& arguments) {
     } else if (name == "--seed") {
       options.seed = number<std::uint64_t>(name, value), options.seeded = true;
     } else if (name == "--only") {
-      options.only = value;
+      options.only.push_back(value);
     } else if (name == "--family") {
       options.family = value;
     } else if (name == "--markdown") {
@@ -129,14 +129,19 @@ struct Session {
   }
 };
 
+bool holds_any(const Mutant& mutant, const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    return mutant.name().find(text) != std::string::npos ||
+           mutant.key().find(text) != std::string::npos;
+  });
+}
+
 std::vector<Mutant> choose(const Session& session, const Options& options) {
   std::vector<Mutant> chosen;
   for (const Mutant& mutant : session.mutants) {
     const bool of_family =
         options.family.empty() || session.families.at(mutant.file).contains(options.family);
-    const bool named = options.only.empty() ||
-                       mutant.name().find(options.only) != std::string::npos ||
-                       mutant.key().find(options.only) != std::string::npos;
+    const bool named = options.only.empty() || holds_any(mutant, options.only);
     const bool drawn = options.sample == 0 || !session.is_listed(mutant);
     if (of_family && named && drawn) chosen.push_back(mutant);
   }

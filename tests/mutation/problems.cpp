@@ -11,6 +11,8 @@ namespace {
 
 /// Rows of K and V past the end, and what lies between rows, hold NaN.
 constexpr int kRowsBehind = 3;
+/// From one key with values that are not finite to the next.
+constexpr std::size_t kBadDistance = 13;
 
 struct Recipe {
   std::string name;
@@ -63,7 +65,8 @@ Problem make_problem(const Recipe& recipe) {
   return problem;
 }
 
-/// NaN and both infinities in some columns of the last keys: most queries do not see them.
+/// NaN and both infinities in some columns of a few of the last keys, the first of a block among
+/// them: most queries do not see them.
 void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_t>& values) {
   constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
                             std::numeric_limits<float>::infinity(),
@@ -74,8 +77,9 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / columns % rows;
     const std::size_t behind = rows - 1 - row;
-    if (behind >= static_cast<std::size_t>(bad_keys) || (i % columns + behind) % 3 != 0) continue;
-    values[i] = element_from_float(problem.variant.dtype, kBad[behind % 3]);
+    if (behind >= static_cast<std::size_t>(bad_keys) || behind % kBadDistance != 0) continue;
+    if ((i % columns + behind) % 5 != 0) continue;
+    values[i] = element_from_float(problem.variant.dtype, kBad[behind / kBadDistance % 3]);
   }
 }
 
@@ -102,7 +106,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(plain));
   const Recipe deep{.name = "fa2 full, narrow, one hot",
                     .config = {.tile_m = 64,
-                               .tile_n = 32,
+                               .tile_n = 16,
                                .warps = 2,
                                .stages = 1,
                                .query_in_registers = true,
@@ -111,7 +115,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
                     .head_dim = 72,
                     .mask = MaskKind::kFull,
                     .seqlen_q = 70,
-                    .seqlen_kv = 150,
+                    .seqlen_kv = 161,
                     .batch = 1,
                     .heads = 2,
                     .alignment = 8,
@@ -135,7 +139,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(split));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 odd values";
-    recipe.bad_values = 9;
+    recipe.bad_values = 40;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rising";
@@ -151,16 +155,18 @@ void add_fa2(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 score hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
+    recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 mask hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
-    recipe.bad_values = 9;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
+    recipe.bad_values = 40;
   })));
   list.push_back(make(with(deep, [](Recipe& recipe) {
     recipe.name = "fa2 odd values at the end of full rows";
-    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+    recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 4;
+    recipe.bad_values = 2;
   })));
   list.push_back(make(with(split, [](Recipe& recipe) {
     recipe.name = "fa2 split, rows without keys";
@@ -175,14 +181,15 @@ void add_fa2(std::vector<SmallProblem>& list) {
                        .heads = 1,
                        .kv_heads = 1,
                        .alignment = 4}));
-  list.push_back(make({.name = "fa2 wide",
-                       .config = {.tile_m = 16, .tile_n = 96, .warps = 1, .stages = 2},
-                       .head_dim = 16,
-                       .seqlen_q = 20,
-                       .seqlen_kv = 200,
-                       .batch = 1,
-                       .heads = 1,
-                       .kv_heads = 1}));
+  list.push_back(make(
+      {.name = "fa2 wide",
+       .config = {.tile_m = 16, .tile_n = 96, .warps = 1, .stages = 3, .query_in_registers = true},
+       .head_dim = 16,
+       .seqlen_q = 20,
+       .seqlen_kv = 200,
+       .batch = 1,
+       .heads = 1,
+       .kv_heads = 1}));
 }
 
 void add_fa1(std::vector<SmallProblem>& list) {
@@ -190,8 +197,10 @@ void add_fa1(std::vector<SmallProblem>& list) {
       .name = "fa1 causal",
       .config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 64, .warps = 4, .stages = 1},
       .head_dim = 40,
-      .seqlen_q = 75,
-      .seqlen_kv = 150};
+      .seqlen_q = 45,
+      .seqlen_kv = 142,
+      .heads = 2,
+      .kv_heads = 1};
   list.push_back(make(plain));
   const Recipe teams{
       .name = "fa1 full, two teams, one hot",
@@ -209,10 +218,10 @@ void add_fa1(std::vector<SmallProblem>& list) {
   list.push_back(make(teams));
   const Recipe one_round{
       .name = "fa1 one round",
-      .config = {.family = Family::kFa1, .tile_m = 64, .tile_n = 64, .warps = 4, .stages = 3},
+      .config = {.family = Family::kFa1, .tile_m = 96, .tile_n = 128, .warps = 4, .stages = 3},
       .head_dim = 24,
-      .seqlen_q = 70,
-      .seqlen_kv = 200,
+      .seqlen_q = 129,
+      .seqlen_kv = 260,
       .batch = 1,
       .heads = 2,
       .kv_heads = 1,
@@ -225,7 +234,7 @@ void add_fa1(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 rising";
-    recipe.inputs = InputKind::kRising, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 1;
+    recipe.inputs = InputKind::kRising, recipe.batch = 1, recipe.heads = 4, recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 rows without keys";
@@ -237,16 +246,18 @@ void add_fa1(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 score hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
+    recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 mask hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
-    recipe.bad_values = 9;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
+    recipe.bad_values = 40;
   })));
   list.push_back(make(with(teams, [](Recipe& recipe) {
     recipe.name = "fa1 two teams, odd values at the end of full rows";
-    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+    recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 4;
+    recipe.bad_values = 2;
   })));
   list.push_back(
       make({.name = "fa1 deep",
@@ -292,27 +303,39 @@ void add_unfused(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused score hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
+    recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused mask hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
-    recipe.bad_values = 9;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
+    recipe.bad_values = 40;
   })));
   // The softmax has five ways, by the length of a row.
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 600 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 600;
+    recipe.name = "unfused 510 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 510;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 1500 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 1500;
+    recipe.name = "unfused 1020 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 1020;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 3000 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 3000;
+    recipe.name = "unfused 2040 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 2040;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 510 keys, steep";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 510;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+    recipe.inputs = InputKind::kRising, recipe.logit_factor = 40;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 8180 keys";
+    recipe.seqlen_q = 3, recipe.seqlen_kv = 8180;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
@@ -322,7 +345,8 @@ void add_unfused(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(deep, [](Recipe& recipe) {
     recipe.name = "unfused odd values at the end of full rows";
-    recipe.inputs = InputKind::kNormal, recipe.bad_values = 2;
+    recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 4;
+    recipe.bad_values = 2;
   })));
   list.push_back(make(
       {.name = "unfused deep",
@@ -365,12 +389,13 @@ void add_reference(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference score hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 1;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
+    recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference mask hook";
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1;
-    recipe.bad_values = 9;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
+    recipe.bad_values = 40;
   })));
 }
 
