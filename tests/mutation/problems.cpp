@@ -13,6 +13,7 @@ namespace {
 constexpr int kRowsBehind = 3;
 /// From one key with values that are not finite to the next.
 constexpr std::size_t kBadDistance = 13;
+constexpr std::size_t kLongestTile = 64;
 
 struct Recipe {
   std::string name;
@@ -77,8 +78,11 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / columns % rows;
     const std::size_t behind = rows - 1 - row;
-    if (behind >= static_cast<std::size_t>(bad_keys) || behind % kBadDistance != 0) continue;
-    if ((i % columns + behind) % 5 != 0) continue;
+    if (behind >= static_cast<std::size_t>(bad_keys)) continue;
+    if ((behind % kBadDistance != 0 && row % kLongestTile != 0) ||
+        (i % columns + behind) % 5 != 0) {
+      continue;
+    }
     values[i] = element_from_float(problem.variant.dtype, kBad[behind / kBadDistance % 3]);
   }
 }
@@ -147,7 +151,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rows without keys";
-    recipe.seqlen_q = 70, recipe.seqlen_kv = 20;
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 33;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 no keys";
@@ -171,7 +175,23 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(with(split, [](Recipe& recipe) {
     recipe.name = "fa2 split, rows without keys";
     recipe.seqlen_q = 70, recipe.seqlen_kv = 20, recipe.num_splits = 5;
+    recipe.logit_factor = 80;
   })));
+  list.push_back(make({.name = "fa2 split, long rows",
+                       .config = {.tile_m = 16,
+                                  .tile_n = 16,
+                                  .warps = 1,
+                                  .stages = 2,
+                                  .split_kv = true,
+                                  .longest_first = true},
+                       .head_dim = 136,
+                       .mask = MaskKind::kFull,
+                       .seqlen_q = 19,
+                       .seqlen_kv = 50,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1,
+                       .num_splits = 2}));
   list.push_back(make({.name = "fa2 deep",
                        .config = {.tile_m = 16, .tile_n = 16, .warps = 1, .stages = 1},
                        .head_dim = 144,
@@ -230,7 +250,7 @@ void add_fa1(std::vector<SmallProblem>& list) {
   list.push_back(make(one_round));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 odd values";
-    recipe.bad_values = 40, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 1;
+    recipe.bad_values = 80, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 rising";
@@ -238,7 +258,7 @@ void add_fa1(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 rows without keys";
-    recipe.seqlen_q = 100, recipe.seqlen_kv = 20, recipe.batch = 1;
+    recipe.seqlen_q = 100, recipe.seqlen_kv = 65, recipe.batch = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 no keys";
@@ -252,7 +272,8 @@ void add_fa1(std::vector<SmallProblem>& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 mask hook";
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
-    recipe.bad_values = 40;
+    recipe.bad_values = 80;
+    recipe.seqlen_kv = 128;
   })));
   list.push_back(make(with(teams, [](Recipe& recipe) {
     recipe.name = "fa1 two teams, odd values at the end of full rows";
@@ -295,7 +316,7 @@ void add_unfused(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused rows without keys";
-    recipe.seqlen_q = 70, recipe.seqlen_kv = 20;
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 33;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused no keys";
@@ -366,14 +387,14 @@ void add_reference(std::vector<SmallProblem>& list) {
                                 .reference = ReferenceKind::kBaseline},
                      .head_dim = 40,
                      .seqlen_q = 35,
-                     .seqlen_kv = 70,
+                     .seqlen_kv = 68,
                      .heads = 2,
                      .kv_heads = 2};
   list.push_back(make(plain));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "reference full, rising";
+    recipe.name = "reference full";
     recipe.mask = MaskKind::kFull, recipe.dtype = DataType::kFp16;
-    recipe.inputs = InputKind::kRising, recipe.alignment = 2, recipe.batch = 1;
+    recipe.inputs = InputKind::kNormal, recipe.alignment = 2, recipe.batch = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference odd values";
@@ -381,7 +402,7 @@ void add_reference(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference rows without keys";
-    recipe.seqlen_q = 50, recipe.seqlen_kv = 20, recipe.batch = 1;
+    recipe.seqlen_q = 50, recipe.seqlen_kv = 33, recipe.batch = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference no keys";
