@@ -103,8 +103,8 @@ HEDDLE_HOOK void __tsan_func_entry(void*) {}
 HEDDLE_HOOK void __tsan_func_exit() {}
 HEDDLE_HOOK void __tsan_vptr_update(void**, void*) {}
 
-// Unoptimised code copies structs by memcpy, which the compiler does not report, or by a name of the
-// sanitizer's.
+// Unoptimised code copies structs by memcpy, which the compiler does not report, or by a name of
+// the sanitizer's.
 HEDDLE_HOOK void* memcpy(void* to, const void* from, unsigned long bytes) {
   const auto size = static_cast<long long>(bytes);
   heddle::host::touch(from, size, heddle::host::kRead, __builtin_return_address(0));
