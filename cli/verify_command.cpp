@@ -8,26 +8,14 @@
 
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
-#include "cli/npy_flags.hpp"
 #include "cli/terminal.hpp"
+#include "cli/verify_options.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/gate.hpp"
 #include "tuner/verify_suite.hpp"
 
 namespace heddle {
 namespace {
-
-struct VerifyOptions {
-  ProblemFlags problem;
-  KernelFlags kernel;
-  ServiceFlags services;
-  NpyFlags files;
-  std::string device = "gpu";
-  std::string inputs = "normal";
-  std::uint64_t seed = 0;
-  bool suite = false;
-  bool json = false;
-};
 
 int verify_suite(const VerifyOptions& options) {
   const auto device = open_gpu(options.services);
@@ -47,9 +35,33 @@ int verify_suite(const VerifyOptions& options) {
   return report.failures.empty() && report.checks > 0 ? kExitDone : kExitAnswerIsNo;
 }
 
-void print_result(const VerifyOptions& options, const Problem& problem, const KernelConfig& config,
-                  const Comparison& result) {
+void require_known_device(const VerifyOptions& options) {
+  if (options.device == "gpu" || options.device == "host") return;
+  throw Error(ErrorCode::kInvalidArgument, "device",
+              "--device: '" + options.device + "' is not one of: gpu, host");
+}
+
+int run_verify(const VerifyOptions& options) {
+  require_known_device(options);
+  if (options.device == "host") return verify_on_cpu(options);
+  if (options.suite) return verify_suite(options);
+  const auto [problem, tensors] = verify_input(options);  // wrong input is told on any machine
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
+  const KernelConfig config = options.kernel.resolve(problem, device->limits());
+  const auto compiled = compile_config(compiler, problem.variant, config, device->limits());
+  const auto kernels = load_config(*device, problem.variant, config, compiled);
+  const DeviceReference expected = compute_reference(*device, compiler, problem, tensors);
+  const Comparison result = verify_config(*device, {problem, tensors, expected}, config, *kernels);
+  return report_comparison(options, problem, config, result);
+}
+
+}  // namespace
+
+int report_comparison(const VerifyOptions& options, const Problem& problem,
+                      const KernelConfig& config, const Comparison& result) {
   const CheckRecord& record = result.record;
+  const int code = record.passed ? kExitDone : kExitAnswerIsNo;
   if (options.json) {
     const nlohmann::json json{{"passed", record.passed},
                               {"config", canonical_text(config)},
@@ -62,7 +74,7 @@ void print_result(const VerifyOptions& options, const Problem& problem, const Ke
                               {"lse_error", record.lse_error},
                               {"explanation", result.explanation}};
     std::cout << json.dump(2) << '\n';
-    return;
+    return code;
   }
   std::cout << fmt::format(
       "{}: {}\nO   max error {:.3e} (fp32 baseline {:.3e}), RMS {:.3e} (baseline {:.3e})\n"
@@ -70,10 +82,10 @@ void print_result(const VerifyOptions& options, const Problem& problem, const Ke
       record.passed ? "passed" : "FAILED", full_text(config), record.max_error,
       record.baseline_max_error, record.rms_error, record.baseline_rms_error, record.lse_error);
   if (!result.explanation.empty()) std::cout << result.explanation << '\n';
+  return code;
 }
 
-/// The problem and its tensors: the user's files, else random ones of the kind asked for.
-std::pair<Problem, HostTensors> input_of(const VerifyOptions& options) {
+std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
   if (options.files.given()) {
     AttentionInput input = options.files.read(options.problem);
     return {input.problem, std::move(input.tensors)};
@@ -90,41 +102,19 @@ std::pair<Problem, HostTensors> input_of(const VerifyOptions& options) {
   return {problem, make_inputs(problem, *kind, seed)};
 }
 
-void require_gpu(const VerifyOptions& options) {
-  if (options.device == "gpu") return;
-  const bool host = options.device == "host";
-  throw Error(host ? ErrorCode::kUnsupported : ErrorCode::kInvalidArgument, "device",
-              host ? "--device host: running kernels on the CPU is not supported yet; use "
-                     "--device gpu"
-                   : "--device: '" + options.device + "' is not one of: gpu, host");
-}
-
-int run_verify(const VerifyOptions& options) {
-  require_gpu(options);
-  if (options.suite) return verify_suite(options);
-  const auto [problem, tensors] = input_of(options);  // wrong input is told on any machine
-  const auto device = open_gpu(options.services);
-  Compiler compiler(options.services.compiler_options());
-  const KernelConfig config = options.kernel.resolve(problem, device->limits());
-  const auto compiled = compile_config(compiler, problem.variant, config, device->limits());
-  const auto kernels = load_config(*device, problem.variant, config, compiled);
-  const DeviceReference expected = compute_reference(*device, compiler, problem, tensors);
-  const Comparison result = verify_config(*device, {problem, tensors, expected}, config, *kernels);
-  print_result(options, problem, config, result);
-  return result.record.passed ? kExitDone : kExitAnswerIsNo;
-}
-
-}  // namespace
-
 void register_verify(const CommandSink& sink) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App& verb = sink.add("verify", "run a kernel against the float64 reference",
                             [options] { return run_verify(*options); });
   options->problem.add_to(verb);
   options->kernel.add_to(verb);
+  options->target.add_to(verb);
   options->services.add_to(verb);
   options->files.add_to(verb);
-  verb.add_option("--device", options->device, "gpu or host");
+  verb.add_option("--device", options->device,
+                  "gpu, or host: the same kernels on this CPU, with every access checked");
+  verb.add_option("--host-compiler", options->host_compiler,
+                  "C++ compiler for --device host (default: $HEDDLE_HOST_CXX, clang++, g++)");
   verb.add_option("--inputs", options->inputs, "random inputs: " + enum_choices<InputKind>());
   verb.add_option("--seed", options->seed, "of the random inputs (0 = drawn afresh)");
   verb.add_flag("--suite", options->suite, "the whole correctness matrix instead of one problem");

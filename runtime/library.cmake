@@ -10,7 +10,7 @@ target_include_directories(heddle PUBLIC
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(heddle PRIVATE
   $<BUILD_INTERFACE:heddle_core>
-  $<BUILD_INTERFACE:fmt::fmt-header-only>)
+  $<BUILD_INTERFACE:heddle_fmt>)
 heddle_warnings(heddle)
 
 # Only heddle_* is visible, so that another copy of our (static) dependencies in the process never

@@ -1,5 +1,7 @@
 // The host tier: every family, every knob, pair by pair, and the fault catalogue's inputs.
-//   HEDDLE_HOST_STRIDE=1 HEDDLE_SEED=7 host_suite_test
+//   HEDDLE_HOST_STRIDE=4 HEDDLE_SEED=7 host_suite_test      every fourth row
+// Built a second time with sanitizers, as host_sanitized_test: a tenth of the rows, their kernels
+// with sanitizers too.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -15,11 +17,24 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+#ifdef HEDDLE_SANITIZED
+constexpr int kStride = 10;
+HostCompilerOptions compiler_options() {
+  // A program and its shared objects need one sanitizer library: that of the program's compiler.
+  return {HEDDLE_SANITIZED, Instrumentation::kSanitizers};
+}
+#else
+constexpr int kStride = 1;
+HostCompilerOptions compiler_options() {
+  return {};
+}
+#endif
+
 TEST_CASE("every family is right on the host, pair by pair of knobs and on the named cases") {
-  HostCompiler compiler;
+  HostCompiler compiler(compiler_options());
   HostSuiteOptions options;
   options.seed = number_from("HEDDLE_SEED", std::random_device{}());
-  options.stride = static_cast<int>(number_from("HEDDLE_HOST_STRIDE", 1));
+  options.stride = static_cast<int>(number_from("HEDDLE_HOST_STRIDE", kStride));
   std::cout << "seed " << options.seed << ", compiler " << compiler.compiler() << '\n';
   const HostSuiteReport report = run_host_suite(compiler, find_architecture("sm_90a"), options, {});
   for (const HostSuiteFailure& failure : report.failures) {

@@ -1,0 +1,62 @@
+// heddle verify --device host
+#include <iostream>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verify_options.hpp"
+#include "runtime/host/suite.hpp"
+
+namespace heddle {
+namespace {
+
+std::uint64_t seed_of(const VerifyOptions& options) {
+  return options.seed != 0 ? options.seed : std::random_device{}();
+}
+
+/// Without --arch the newest architecture that heddle tunes for: the CPU has none of its own.
+DeviceLimits limits_of(const VerifyOptions& options) {
+  return options.target.given() ? options.target.resolve() : find_architecture("sm_90a");
+}
+
+int verify_host_suite(const VerifyOptions& options, HostCompiler& compiler) {
+  HostSuiteOptions suite;
+  suite.seed = seed_of(options);
+  ProgressLine line(detect_terminal());
+  const auto report = run_host_suite(compiler, limits_of(options), suite, [&](int done, int total) {
+    if (detect_terminal().interactive) line.update("verifying", done, total);
+  });
+  line.clear();
+  for (const HostSuiteFailure& failure : report.failures) {
+    std::cout << "FAILED " << failure.what << ": " << failure.why << '\n';
+  }
+  std::cout << fmt::format("{} checks of {} kernels on the CPU, {} failed (seed {})\n",
+                           report.checks, report.kernels, report.failures.size(), suite.seed);
+  return report.failures.empty() && report.checks > 0 ? kExitDone : kExitAnswerIsNo;
+}
+
+}  // namespace
+
+int verify_on_cpu(const VerifyOptions& options) {
+  if (options.suite) {
+    HostCompiler compiler({options.host_compiler});
+    return verify_host_suite(options, compiler);
+  }
+  auto [problem, tensors] = verify_input(options);
+  const DeviceLimits limits = limits_of(options);
+  const KernelConfig config = options.kernel.resolve(problem, limits);
+  HostCompiler compiler({options.host_compiler});
+  const HostConfig kernels = compile_for_host(compiler, problem.variant, config, limits);
+  HostVerifyOptions verify;
+  verify.seed = seed_of(options);
+  verify.landings = {Landing::kLatest, Landing::kEarliest, Landing::kRandom};
+  const HostVerdict verdict =
+      verify_on_host(make_host_case(problem, std::move(tensors)), kernels, limits, verify);
+  Comparison result = verdict.comparison;
+  result.explanation = verdict.explain();
+  return report_comparison(options, problem, config, result);
+}
+
+}  // namespace heddle
