@@ -133,7 +133,7 @@ std::string_view slowest_term(const Prediction& prediction) {
 
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits) {
   Prediction prediction;
-  prediction.estimated_registers = estimate_registers(problem.variant, config);
+  prediction.estimated_registers = estimate_registers(problem.variant, config, limits);
   if (is_empty(problem.sizes)) return prediction;
   const LaunchPlan plan = plan_launch(problem, config, limits);
   for (int i = 0; i < plan.count; ++i) {

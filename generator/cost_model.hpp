@@ -32,6 +32,7 @@ Prediction predict(const Problem& problem, const KernelConfig& config, const Dev
 
 /// Registers per thread that the main loop of a part is expected to need (not capped at 255: what
 /// needs more spills).
-int estimate_registers(const Variant& variant, const KernelConfig& config);
+int estimate_registers(const Variant& variant, const KernelConfig& config,
+                       const DeviceLimits& limits);
 
 }  // namespace heddle

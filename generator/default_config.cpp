@@ -2,6 +2,7 @@
 // shared memory of sm_86, sm_89 and sm_120 for every head dim.
 
 #include <algorithm>
+#include <limits>
 
 #include "generator/candidates.hpp"
 #include "generator/legality.hpp"
@@ -9,16 +10,33 @@
 namespace heddle {
 namespace {
 
-/// Prefill tiles, best first; the first that is legal on the device serves. Those of 64 and 128 are
-/// among the winners tuned on an H200 (tuning_db/entries); those of 256 are picked by hand and not
-/// tuned, the first needs more than 99 KiB.
+constexpr int kHopper = 9;  ///< capability, major
+constexpr int kNewest = std::numeric_limits<int>::max();
+
+/// Prefill tiles, best first; the first that is legal on the device serves. The first of 64 and of
+/// 128 are among the winners tuned on an H200 (tuning_db/entries), the others are picked by hand
+/// and not tuned: for capabilities where the one before spills or needs more than 99 KiB.
 struct PrefillTile {
   int head_dim_limit;
   int tile_m, tile_n, warps, stages;
+  int first_capability = 0;  ///< major
+  int last_capability = kNewest;
 };
 
-constexpr PrefillTile kPrefillTiles[] = {
-    {64, 128, 128, 4, 1}, {128, 128, 48, 4, 2}, {256, 128, 64, 8, 1}, {256, 64, 32, 4, 2}};
+constexpr PrefillTile kPrefillTiles[] = {{64, 128, 128, 4, 1, kHopper, kHopper},
+                                         {64, 128, 96, 4, 1},
+                                         {128, 128, 48, 4, 2},
+                                         {128, 128, 32, 4, 2, 0, 10},
+                                         {128, 64, 64, 4, 2},
+                                         {256, 128, 64, 8, 1},
+                                         {256, 64, 32, 4, 2, 0, kHopper},
+                                         {256, 64, 16, 4, 2}};
+
+bool is_for(const PrefillTile& tile, const Variant& variant, const DeviceLimits& limits) {
+  return variant.head_dim <= tile.head_dim_limit &&
+         limits.capability_major >= tile.first_capability &&
+         limits.capability_major <= tile.last_capability;
+}
 
 /// Below this many keys a combine kernel costs more than the split saves.
 constexpr int kSplitKeys = 512;
@@ -36,7 +54,7 @@ KernelConfig decode_config(int head_dim, int seqlen_q) {
 KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLimits& limits) {
   KernelConfig config;
   for (const PrefillTile& tile : kPrefillTiles) {
-    if (tile.head_dim_limit < variant.head_dim) continue;
+    if (!is_for(tile, variant, limits)) continue;
     config.tile_m = seqlen_q <= 64 ? 64 : tile.tile_m;
     config.tile_n = tile.tile_n;
     config.warps = std::min(tile.warps, config.tile_m / 16);

@@ -22,9 +22,6 @@ constexpr int kAddressable = 255;
 /// Where threads share the file, ptxas meets the bound worse than it meets 255: 7 of the 9 of 200
 /// random kernels that spilled without this had 9 to 13 warps.
 constexpr int kSharedFileReserve = 32;
-/// What NVRTC 13.0 gives fa1 more on sm_100 to sm_120 than on sm_90a (199 and above 255 registers
-/// for head_dim 128, 32 x 64 on 4 warps).
-constexpr int kBlackwellFa1 = 55;
 
 Result refuse(std::string field, std::string reason) {
   return Rejection{std::move(field), std::move(reason)};
@@ -133,8 +130,7 @@ Result check_registers(const Variant& variant, const KernelConfig& config,
   const int threads = config.warps * 32;
   const int share = limits.registers_per_sm / threads / 8 * 8;
   const int available = share >= kAddressable ? kAddressable : share - kSharedFileReserve;
-  const bool blackwell_fa1 = config.family == Family::kFa1 && limits.capability_major >= 10;
-  const int needed = estimate_registers(variant, config) + (blackwell_fa1 ? kBlackwellFa1 : 0);
+  const int needed = estimate_registers(variant, config, limits);
   if (needed <= available) return std::nullopt;
   return refuse("tile_m",
                 fmt::format("tile_m={} by tile_n={} over {} warps needs about {} "

@@ -233,8 +233,8 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
   work.uneven = problem.variant.mask == MaskKind::kCausal;
   work.longest_first = config.longest_first && config.family == Family::kFa2;
   constexpr int kStreamingRegisters = 40;
-  work.registers =
-      is_streaming(launch.part) ? kStreamingRegisters : estimate_registers(problem.variant, config);
+  work.registers = is_streaming(launch.part) ? kStreamingRegisters
+                                             : estimate_registers(problem.variant, config, limits);
   const double slots = static_cast<double>(resident_blocks(work, limits)) * limits.sm_count;
   const double key_value = key_value_hbm_bytes(c, work.blocks, slots, limits);
   switch (launch.part) {

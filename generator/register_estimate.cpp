@@ -38,12 +38,25 @@ int with_full_overhead(const Variant& variant, int fragments) {
 }
 
 /// Left alone, ptxas takes about 5/4 of the fragments and 40 more; against the limit it packs them
-/// tighter and gets by with 51 more. Fitted to fa2 kernels compiled for sm_90a by NVRTC 13.0:
-/// 204 fragments hardly spill (head_dim 64, 192 x 64 on 4 warps), 216 do (128, 128 x 80).
-int with_overhead(const Variant& variant, int fragments) {
+/// tighter and gets by with `packed` more.
+int with_overhead(const Variant& variant, int fragments, int packed) {
   const int relaxed = with_full_overhead(variant, fragments);
   if (variant.alignment < kFullAlignment) return relaxed;
-  return std::min(relaxed, std::max(kAddressable, fragments + 51));
+  return std::min(relaxed, std::max(kAddressable, fragments + packed));
+}
+
+/// Fitted to fa2 kernels compiled for sm_90a by NVRTC 13.0: 204 fragments hardly spill (head_dim
+/// 64, 192 x 64 on 4 warps), 216 do (128, 128 x 80).
+constexpr int kPacked = 51;
+/// For sm_100 to sm_120 it packs less tightly: with 184 fragments (128, 128 x 48 on 4 warps) a
+/// causal kernel spills 20 to 40 bytes, with 192 to 204 nearly all do, up to 128.
+constexpr int kBlackwellPacked = 75;
+/// What fa1 takes there more than on sm_90a (199 and above 255 registers for head_dim 128, 32 x 64
+/// on 4 warps).
+constexpr int kBlackwellFa1 = 55;
+
+bool is_blackwell(const DeviceLimits& limits) {
+  return limits.capability_major >= 10;
 }
 
 /// The sums of Q K^T, and the one chain at a time that is added to them.
@@ -52,22 +65,25 @@ int scores(const Variant& variant, int rows, int columns) {
   return chains * accumulator(rows, columns);
 }
 
-int fa2_registers(const Variant& variant, const KernelConfig& config) {
+int fa2_registers(const Variant& variant, const KernelConfig& config, const DeviceLimits& limits) {
   const int rows = config.tile_m / config.warps;
   const int depth = padded_head_dim(variant.head_dim);
   const int query = operand(rows, config.query_in_registers ? depth : kMmaRows);
   return with_overhead(variant,
-                       accumulator(rows, depth) + scores(variant, rows, config.tile_n) + query);
+                       accumulator(rows, depth) + scores(variant, rows, config.tile_n) + query,
+                       is_blackwell(limits) ? kBlackwellPacked : kPacked);
 }
 
 /// Warps in fours (or a pair) split the keys and take 32 rows at a time; each holds its share of
 /// the output, and a partial product as wide as eight columns for each warp of its four.
-int fa1_registers(const Variant& variant, const KernelConfig& config) {
+int fa1_registers(const Variant& variant, const KernelConfig& config, const DeviceLimits& limits) {
   const int key_warps = std::max(fa1_key_warps(config.warps), 1);
   const int output =
       accumulator(config.tile_m, padded_head_dim(variant.head_dim)) / std::max(config.warps, 1);
   const int step = scores(variant, kFa1StepRows, config.tile_n / key_warps);
-  return with_overhead(variant, output + step + accumulator(kFa1StepRows, 8 * key_warps));
+  const int partial = accumulator(kFa1StepRows, 8 * key_warps);
+  return with_overhead(variant, output + step + partial, kPacked) +
+         (is_blackwell(limits) ? kBlackwellFa1 : 0);
 }
 
 /// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
@@ -81,12 +97,13 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 
 }  // namespace
 
-int estimate_registers(const Variant& variant, const KernelConfig& config) {
+int estimate_registers(const Variant& variant, const KernelConfig& config,
+                       const DeviceLimits& limits) {
   switch (config.family) {
     case Family::kFa2:
-      return fa2_registers(variant, config);
+      return fa2_registers(variant, config, limits);
     case Family::kFa1:
-      return fa1_registers(variant, config);
+      return fa1_registers(variant, config, limits);
     case Family::kUnfused:
       return unfused_registers(variant, config);
     case Family::kReference:

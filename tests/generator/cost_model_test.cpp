@@ -168,7 +168,9 @@ TEST_CASE("Long causal rows first is never predicted slower") {
 
 TEST_CASE("Registers grow with tiles and shrink with warps") {
   const Variant variant;
-  const auto registers = [&](KernelConfig config) { return estimate_registers(variant, config); };
+  const auto registers = [&](KernelConfig config) {
+    return estimate_registers(variant, config, h200());
+  };
   CHECK(registers({.tile_n = 128}) > registers({.tile_n = 64}));
   CHECK(registers({.tile_m = 128}) > registers({.tile_m = 64}));
   CHECK(registers({.tile_m = 128, .warps = 8}) == registers({.tile_m = 64, .warps = 4}));

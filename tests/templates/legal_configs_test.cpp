@@ -3,7 +3,6 @@
 //   HEDDLE_SAMPLE=400 HEDDLE_SEED=7 templates_legal_configs_test
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 #include <catch2/catch.hpp>
@@ -14,11 +13,6 @@
 
 namespace heddle {
 namespace {
-
-unsigned number_from(const char* variable, unsigned otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-}
 
 struct Draw {
   Variant variant;
