@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "generator/error.hpp"
-#include "tests/mutation/trial.hpp"
+#include "tests/mutation/verdict_log.hpp"
 
 namespace heddle::mutation {
 namespace {
@@ -78,6 +78,19 @@ TEST_CASE("what a mutant ends in") {
   SECTION("nothing") {
     CHECK(verdict_of(softmax, "void clear()", "inline void clear()").outcome == Outcome::kSurvived);
   }
+}
+
+TEST_CASE("verdicts survive their way through a log") {
+  const auto mutants = make_mutants("part/x.cuh", "if (a | b) f(c, d);");
+  const Verdict told{Outcome::kKilled, "fa2 causal", "fault: a | b", 1.25};
+  const std::string log = "seed 4\n" + verdict_line("SURVIVED", mutants[0], {}) + "table\n" +
+                          verdict_line("KILLED", mutants[0], told);
+  const auto verdicts = read_verdicts(log);
+  REQUIRE(verdicts.count(mutants[0].key()) == 1);
+  const Verdict read = verdicts.at(mutants[0].key());
+  CHECK(read.outcome == Outcome::kKilled);
+  CHECK(read.problem == "fa2 causal");
+  CHECK(read.reason == "fault: a ! b");
 }
 
 }  // namespace heddle::mutation

@@ -2,7 +2,6 @@
 // checks on the CPU notice. See docs/testing.md, "Mutation".
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -13,8 +12,9 @@
 
 #include "generator/error.hpp"
 #include "tests/mutation/known_list.hpp"
+#include "tests/mutation/options.hpp"
 #include "tests/mutation/table.hpp"
-#include "tests/mutation/trial.hpp"
+#include "tests/mutation/verdict_log.hpp"
 
 namespace heddle::mutation {
 namespace {
@@ -22,84 +22,16 @@ namespace {
 constexpr int kSkipped = 77;
 constexpr int kUsageError = 2;
 
-constexpr const char* kUsage =
-    "heddle_mutation: which one-place changes of the templates the checks notice.\n"
-    "  --list             the mutants, judged by nobody\n"
-    "  --all              judge all\n"
-    "  --sample N         judge N of those that are in no list, drawn at random\n"
-    "  --seed S           of the sample; drawn afresh and printed where absent\n"
-    "  --only TEXT        judge those whose name holds TEXT; may be repeated\n"
-    "  --family F         only headers and problems of one family\n"
-    "  -j N               at a time (1)\n"
-    "  --markdown FILE    the table as Markdown too\n"
-    "Exit code 0: every survivor is in equivalent.txt or survivors.txt; 1: not so; 77: no "
-    "compiler.\n";
-
-struct Options {
-  bool list = false;
-  bool all = false;
-  std::size_t sample = 0;
-  std::uint64_t seed = 0;
-  bool seeded = false;
-  std::vector<std::string> only;
-  std::string family;
-  std::string markdown;
-  int jobs = 1;
-};
-
-[[noreturn]] void refuse(const std::string& words) {
-  throw Error(ErrorCode::kInvalidArgument, words + "; --help lists the options");
-}
-
-template <class Number>
-Number number(const std::string& option, const std::string& text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    refuse(fmt::format("{} {} is no number", option, text));
-  }
-  return value;
-}
-
-Options parse(const std::vector<std::string>& arguments) {
-  Options options;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& name = arguments[i];
-    if (name == "--list" || name == "--all") {
-      (name == "--list" ? options.list : options.all) = true;
-      continue;
-    }
-    if (i + 1 == arguments.size()) refuse(name + " is no option, or lacks its value");
-    const std::string& value = arguments[++i];
-    if (name == "--sample") {
-      options.sample = number<std::size_t>(name, value);
-    } else if (name == "--seed") {
-      options.seed = number<std::uint64_t>(name, value), options.seeded = true;
-    } else if (name == "--only") {
-      options.only.push_back(value);
-    } else if (name == "--family") {
-      options.family = value;
-    } else if (name == "--markdown") {
-      options.markdown = value;
-    } else if (name == "-j") {
-      options.jobs = std::max(1, number<int>(name, value));
-    } else {
-      refuse(name + " is no option");
-    }
-  }
-  if (!options.list && !options.all && options.sample == 0 && options.only.empty()) {
-    refuse("one of --list, --all, --sample, --only is needed");
-  }
-  return options;
-}
-
-std::vector<KnownMutant> read_known(const std::string& name) {
-  const std::string path = std::string(HEDDLE_MUTATION_LISTS) + "/" + name;
+std::string read_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(ErrorCode::kIo, "cannot read " + path);
   std::ostringstream text;
   text << file.rdbuf();
-  return parse_known(text.str());
+  return text.str();
+}
+
+std::vector<KnownMutant> read_known(const std::string& name) {
+  return parse_known(read_file(std::string(HEDDLE_MUTATION_LISTS) + "/" + name));
 }
 
 /// The lists, the mutants, and who owns which header.
@@ -175,9 +107,7 @@ class Reporter {
     } else {
       word = "SURVIVED", ++counts.survived, wrong_ = true;
     }
-    std::cout << fmt::format("{} {} | {} | {} | {:.1f} s\n", word, mutant.name(), verdict.problem,
-                             verdict.reason.substr(0, 200), verdict.seconds)
-              << std::flush;
+    std::cout << verdict_line(word, mutant, verdict) << std::flush;
   }
 
   const Table& table() const { return table_; }
@@ -200,6 +130,33 @@ bool report_unmatched(const Session& session) {
   return any;
 }
 
+void check_unmutated(Judge& judge, int jobs) {
+  judge.check_unmutated(jobs);
+  for (const PreparedProblem& problem : judge.problems()) {
+    std::cout << fmt::format("unmutated: {} passes, {:.2f} s\n", problem.small.name,
+                             problem.seconds);
+  }
+}
+
+/// Verdicts of earlier runs instead of new ones; false if some mutant has none.
+bool replay(const std::vector<std::string>& logs, const std::vector<Mutant>& mutants,
+            const std::function<void(std::size_t, const Verdict&)>& report) {
+  std::string text;
+  for (const std::string& path : logs) text += read_file(path);
+  const std::map<std::string, Verdict> verdicts = read_verdicts(text);
+  bool complete = true;
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    const auto found = verdicts.find(mutants[i].key());
+    if (found != verdicts.end()) {
+      report(i, found->second);
+    } else {
+      std::cout << "NOT JUDGED " << mutants[i].name() << '\n';
+      complete = false;
+    }
+  }
+  return complete;
+}
+
 int run(Options options) {
   Judge judge;
   const Session session(judge);
@@ -211,23 +168,25 @@ int run(Options options) {
     return unmatched ? 1 : 0;
   }
   if (options.sample > 0) std::cout << "seed " << options.seed << '\n';
-  judge.check_unmutated(options.jobs);
-  for (const PreparedProblem& problem : judge.problems()) {
-    std::cout << fmt::format("unmutated: {} passes, {:.2f} s\n", problem.small.name,
-                             problem.seconds);
-  }
   const auto begin = std::chrono::steady_clock::now();
   Reporter reporter(session);
-  judge_mutants(
-      judge, chosen, {options.jobs, options.family},
-      [&](std::size_t index, const Verdict& verdict) { reporter.add(chosen[index], verdict); });
+  const auto report = [&](std::size_t index, const Verdict& verdict) {
+    reporter.add(chosen[index], verdict);
+  };
+  bool complete = true;
+  if (options.logs.empty()) {
+    check_unmutated(judge, options.jobs);
+    judge_mutants(judge, chosen, {options.jobs, options.family}, report);
+  } else {
+    complete = replay(options.logs, chosen, report);
+  }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::cout << reporter.table().text() << fmt::format("{:.0f} s\n", seconds);
   if (!options.markdown.empty()) {
     std::ofstream(options.markdown) << reporter.table().markdown();
   }
-  return unmatched || reporter.wrong() ? 1 : 0;
+  return unmatched || reporter.wrong() || !complete ? 1 : 0;
 }
 
 }  // namespace
@@ -238,7 +197,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
-      std::cout << mutation::kUsage;
+      std::cout << mutation::usage();
       return 0;
     }
     return mutation::run(mutation::parse(arguments));

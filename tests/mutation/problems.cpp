@@ -13,6 +13,7 @@ namespace {
 constexpr int kRowsBehind = 3;
 /// From one key with values that are not finite to the next.
 constexpr std::size_t kBadDistance = 13;
+constexpr std::size_t kTile = 32;
 constexpr std::size_t kLongestTile = 64;
 
 struct Recipe {
@@ -66,8 +67,8 @@ Problem make_problem(const Recipe& recipe) {
   return problem;
 }
 
-/// NaN and both infinities in some columns of a few of the last keys, the first of a block among
-/// them: most queries do not see them.
+/// NaN and both infinities in some columns of a few of the last keys, the first and last of a block
+/// among them: most queries do not see them.
 void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_t>& values) {
   constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
                             std::numeric_limits<float>::infinity(),
@@ -79,7 +80,7 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
     const std::size_t row = i / columns % rows;
     const std::size_t behind = rows - 1 - row;
     if (behind >= static_cast<std::size_t>(bad_keys)) continue;
-    if ((behind % kBadDistance != 0 && row % kLongestTile != 0) ||
+    if ((behind % kBadDistance != 0 && row % kLongestTile != 0 && row % kTile != kTile - 1) ||
         (i % columns + behind) % 5 != 0) {
       continue;
     }
@@ -143,7 +144,8 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(split));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 odd values";
-    recipe.bad_values = 40;
+    recipe.bad_values = 80;
+    recipe.seqlen_kv = 75;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rising";
@@ -175,7 +177,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
   list.push_back(make(with(split, [](Recipe& recipe) {
     recipe.name = "fa2 split, rows without keys";
     recipe.seqlen_q = 70, recipe.seqlen_kv = 20, recipe.num_splits = 5;
-    recipe.logit_factor = 80;
+    recipe.logit_factor = 40, recipe.inputs = InputKind::kLargeLogits;
   })));
   list.push_back(make({.name = "fa2 split, long rows",
                        .config = {.tile_m = 16,
@@ -191,7 +193,9 @@ void add_fa2(std::vector<SmallProblem>& list) {
                        .batch = 1,
                        .heads = 1,
                        .kv_heads = 1,
-                       .num_splits = 2}));
+                       .num_splits = 2,
+                       .logit_factor = 40,
+                       .inputs = InputKind::kLargeLogits}));
   list.push_back(make({.name = "fa2 deep",
                        .config = {.tile_m = 16, .tile_n = 16, .warps = 1, .stages = 1},
                        .head_dim = 144,
@@ -250,7 +254,8 @@ void add_fa1(std::vector<SmallProblem>& list) {
   list.push_back(make(one_round));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 odd values";
-    recipe.bad_values = 80, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 2;
+    recipe.bad_values = 200, recipe.batch = 1, recipe.heads = 2, recipe.kv_heads = 2;
+    recipe.seqlen_kv = 171;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 rising";
@@ -303,7 +308,7 @@ void add_unfused(std::vector<SmallProblem>& list) {
       .head_dim = 72,
       .mask = MaskKind::kFull,
       .seqlen_q = 70,
-      .seqlen_kv = 270,
+      .seqlen_kv = 268,
       .batch = 1,
       .heads = 1,
       .kv_heads = 1,
@@ -312,7 +317,8 @@ void add_unfused(std::vector<SmallProblem>& list) {
   list.push_back(make(deep));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused odd values";
-    recipe.bad_values = 40, recipe.batch = 1;
+    recipe.bad_values = 80, recipe.batch = 1;
+    recipe.seqlen_kv = 75;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused rows without keys";
@@ -332,42 +338,38 @@ void add_unfused(std::vector<SmallProblem>& list) {
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
     recipe.bad_values = 40;
   })));
-  // The softmax has five ways, by the length of a row.
+  // The softmax has five ways: up to 512, 1024, 2048, 8192 keys, and beyond.
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 510 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 510;
+    recipe.name = "unfused 512 keys, steep";
+    recipe.seqlen_q = 45, recipe.seqlen_kv = 512;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+    recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 40;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 513 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 513;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 1020 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 1020;
+    recipe.name = "unfused 1025 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 1025;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 2040 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 2040;
+    recipe.name = "unfused 2049 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 2049;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 510 keys, steep";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 510;
+    recipe.name = "unfused 8193 keys";
+    recipe.seqlen_q = 35, recipe.seqlen_kv = 8193;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
-    recipe.inputs = InputKind::kRising, recipe.logit_factor = 40;
-  })));
-  list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 8180 keys";
-    recipe.seqlen_q = 3, recipe.seqlen_kv = 8180;
-    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
-  })));
-  list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 9000 keys";
-    recipe.seqlen_q = 3, recipe.seqlen_kv = 9000, recipe.batch = 1;
-    recipe.heads = 1, recipe.kv_heads = 1, recipe.inputs = InputKind::kRising;
   })));
   list.push_back(make(with(deep, [](Recipe& recipe) {
     recipe.name = "unfused odd values at the end of full rows";
     recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 4;
     recipe.bad_values = 2;
+    recipe.heads = 2;
   })));
   list.push_back(make(
       {.name = "unfused deep",

@@ -86,7 +86,10 @@ void find_swapped_operands(const SourceScan& source, Edits& edits) {
     }
     if (!token.binary) continue;
     if (token.is("-")) {
-      swap_spans(source, source.term_before(i), source.term_from(i + 1), edits);
+      const Span left = source.term_before(i);
+      // "a - b - c" is "a - c - b".
+      const bool subtracted = source.at(left.begin - 1).is("-");
+      if (!subtracted) swap_spans(source, left, source.term_from(i + 1), edits);
     } else if (token.is("/") || token.is("%")) {
       swap_spans(source, source.primary_before(i), source.primary_from(i + 1), edits);
     } else if (token.is("<") || token.is("<=") || token.is(">") || token.is(">=")) {

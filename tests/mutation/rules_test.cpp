@@ -111,6 +111,7 @@ TEST_CASE("neighbours change places") {
   CHECK(results("f(a, g(b, c), d);", "swap") ==
         Texts{"f(a, d, g(b, c));", "f(a, g(c, b), d);", "f(g(b, c), a, d);"});
   CHECK(results("x = a * b - c;", "swap") == Texts{"x = c - a * b;"});
+  CHECK(results("x = a - b - c;", "swap") == Texts{"x = b - a - c;"});
   CHECK(results("x = p.q[i] / n;", "swap") == Texts{"x = n / p.q[i];"});
   CHECK(results("if (i + 1 < n && c) return;", "swap") == Texts{"if (n < i + 1 && c) return;"});
   CHECK(results("x = maximum(a, b);", "swap").empty());
