@@ -163,6 +163,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
     recipe.name = "fa2 score hook";
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
     recipe.kv_heads = 2;
+    recipe.seqlen_kv = 96;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 mask hook";
@@ -189,7 +190,7 @@ void add_fa2(std::vector<SmallProblem>& list) {
                        .head_dim = 136,
                        .mask = MaskKind::kFull,
                        .seqlen_q = 19,
-                       .seqlen_kv = 50,
+                       .seqlen_kv = 47,
                        .batch = 1,
                        .heads = 1,
                        .kv_heads = 1,
@@ -273,6 +274,7 @@ void add_fa1(std::vector<SmallProblem>& list) {
     recipe.name = "fa1 score hook";
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
     recipe.kv_heads = 2;
+    recipe.seqlen_kv = 128;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa1 mask hook";
@@ -332,6 +334,7 @@ void add_unfused(std::vector<SmallProblem>& list) {
     recipe.name = "unfused score hook";
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
     recipe.kv_heads = 2;
+    recipe.seqlen_kv = 96;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused mask hook";
@@ -373,8 +376,8 @@ void add_unfused(std::vector<SmallProblem>& list) {
   })));
   list.push_back(make(
       {.name = "unfused deep",
-       .config = {.family = Family::kUnfused, .tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2},
-       .head_dim = 144,
+       .config = {.family = Family::kUnfused, .tile_m = 16, .tile_n = 32, .warps = 2, .stages = 2},
+       .head_dim = 160,
        .seqlen_q = 40,
        .batch = 1,
        .kv_heads = 4,
@@ -414,6 +417,7 @@ void add_reference(std::vector<SmallProblem>& list) {
     recipe.name = "reference score hook";
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.batch = 2, recipe.heads = 2;
     recipe.kv_heads = 2;
+    recipe.seqlen_kv = 96;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "reference mask hook";
