@@ -11,10 +11,12 @@ std::uint64_t pair_key(std::size_t first, int value, std::size_t second, int oth
          (static_cast<std::uint64_t>(value) << 16) | static_cast<std::uint64_t>(other);
 }
 
-std::vector<std::uint64_t> pairs_of(const FactorRow& row) {
+/// A single value is its factor paired with itself.
+std::vector<std::uint64_t> pairs_of(const FactorRow& row, std::size_t first_paired) {
   std::vector<std::uint64_t> pairs;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    for (std::size_t j = i + 1; j < row.size(); ++j) {
+    pairs.push_back(pair_key(i, row[i], i, row[i]));
+    for (std::size_t j = i + 1; i >= first_paired && j < row.size(); ++j) {
       pairs.push_back(pair_key(i, row[i], j, row[j]));
     }
   }
@@ -23,11 +25,11 @@ std::vector<std::uint64_t> pairs_of(const FactorRow& row) {
 
 }  // namespace
 
-std::vector<std::size_t> cover_pairs(const std::vector<FactorRow>& pool) {
+std::vector<std::size_t> cover_pairs(const std::vector<FactorRow>& pool, std::size_t first_paired) {
   std::vector<std::vector<std::uint64_t>> pairs;
   std::set<std::uint64_t> missing;
   for (const FactorRow& row : pool) {
-    pairs.push_back(pairs_of(row));
+    pairs.push_back(pairs_of(row, first_paired));
     missing.insert(pairs.back().begin(), pairs.back().end());
   }
   std::vector<std::size_t> chosen;

@@ -31,10 +31,10 @@ struct HostSuiteReport {
   std::vector<HostSuiteFailure> failures;
 };
 
-/// Rows in which any two of: tile sizes, warps and the other knobs, element type, mask, head dim,
-/// layout, lengths, heads per KV head, splits, kind of inputs take every pair of values that is
-/// legal together; then the named cases, each under one config of every family. `progress(done,
-/// total)` is called by one thread at a time.
+/// Rows in which any two of: tile sizes, warps and the other knobs, element type, mask take every
+/// pair of values that is legal together, and head dim, layout, lengths, heads per KV head, splits
+/// and kind of inputs every value; then the named cases, each under one config of every family.
+/// `progress(done, total)` is called by one thread at a time.
 HostSuiteReport run_host_suite(HostCompiler& compiler, const DeviceLimits& limits,
                                const HostSuiteOptions& options,
                                const std::function<void(int, int)>& progress);

@@ -23,6 +23,9 @@ constexpr Layout kLayouts[] = {Layout::kBatchHeadRow, Layout::kBatchRowHead,
 constexpr InputKind kKinds[] = {InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot,
                                 InputKind::kRising};
 constexpr int kNamedTile = 64;
+/// Factors from here on, element type, mask and the knobs, meet in every pair; the ones before
+/// (sizes, layout, inputs) show each value.
+constexpr std::size_t kFirstPaired = 7;
 /// Rows to pick from: enough that a pair missing from them is most likely illegal.
 constexpr int kPoolRows = 2500;
 
@@ -112,7 +115,8 @@ std::vector<HostSuiteRow> pairwise_rows(Family family, const DeviceLimits& limit
     factors.push_back(values);
   }
   std::vector<HostSuiteRow> rows;
-  for (const std::size_t index : cover_pairs(factors)) rows.push_back(std::move(pool[index]));
+  for (const std::size_t index : cover_pairs(factors, kFirstPaired))
+    rows.push_back(std::move(pool[index]));
   return rows;
 }
 
