@@ -16,6 +16,7 @@
 #include "part/block_range.cuh"
 #include "part/key_split.cuh"
 #include "part/key_value_walk.cuh"
+#include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/sanitize.cuh"
 #include "part/scheduler.cuh"
@@ -242,12 +243,11 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
                         load<Copy::kBytes>(shared.query.at(piece.row(), piece.column())));
   });
   if (parameters.log_sum_exp == nullptr) return;
-  float* log_sum_exp =
+  float* log_sum_exps =
       parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, tile.first_query);
   const int rows = minimum(valid_rows, Config::kTileM);
   for (int row = thread_index(); row < rows; row += Config::kThreads) {
-    const float sum = shared.sum[row];
-    log_sum_exp[row] = sum == 0.0f ? -infinity() : (shared.reference[row] + fast_log2(sum)) * kLn2;
+    log_sum_exps[row] = log_sum_exp<Config>(shared.reference[row], shared.sum[row]);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "part/epilogue.cuh"
 #include "part/fragment.cuh"
 #include "part/key_value_loader.cuh"
+#include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/sanitize.cuh"
 #include "part/scheduler.cuh"
@@ -195,7 +196,8 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
 #pragma unroll
   for (int row = 0; row < 2 * Warp::kRowTiles; ++row) {
     inverse_sums[row] = warp_tile.softmax.inverse_sum(row);
-    log_sum_exps[row] = warp_tile.softmax.log_sum_exp(row);
+    log_sum_exps[row] =
+        log_sum_exp<Config>(warp_tile.softmax.reference[row], warp_tile.softmax.sum[row]);
   }
   warp_tile.output.for_each(
       [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });

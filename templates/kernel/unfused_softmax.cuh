@@ -12,8 +12,8 @@
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
-#include "layout.cuh"
 #include "parameters.cuh"
+#include "part/log_sum_exp.cuh"
 #include "part/sequence_info.cuh"
 
 namespace heddle::unfused {
@@ -77,16 +77,13 @@ struct Statistics {
   /// Exponents are taken relative to this: -inf - -inf would be NaN.
   float reference() const { return maximum == -infinity() ? 0.0f : maximum; }
   float inverse_sum() const { return sum == 0.0f ? 0.0f : 1.0f / sum; }
-  float log_sum_exp() const {
-    return sum == 0.0f ? -infinity() : (maximum + fast_log2(sum)) * kLn2;
-  }
 };
 
 template <class Config>
 inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
                               const Statistics& statistics, int thread) {
   if (thread == 0 && parameters.log_sum_exp != nullptr) {
-    parameters.log_sum_exp[flat] = statistics.log_sum_exp();
+    parameters.log_sum_exp[flat] = log_sum_exp<Config>(statistics.maximum, statistics.sum);
   }
 }
 

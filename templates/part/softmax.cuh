@@ -87,11 +87,6 @@ struct OnlineSoftmax {
     return sum[row] == 0.0f ? 0.0f : fast_reciprocal(sum[row]);
   }
 
-  /// Natural logarithm of the sum of exponentials; -inf for a row that saw no key.
-  float log_sum_exp(int row) const {
-    return sum[row] == 0.0f ? -infinity() : (reference[row] + fast_log2(sum[row])) * kLn2;
-  }
-
  private:
   /// Where every score so far is -inf, exponents are taken relative to 0: -inf - -inf is NaN.
   static float finite_reference(float reference) {

@@ -2,11 +2,16 @@
 // Every function of the instruction layer on the GPU and by its host twin, on the same input. Exit
 // 77 where there is no GPU. --host: the host's half against what is written down apart, no GPU.
 // --compile: NVRTC's half. --write: the host's outputs to a file, for a machine without a compiler.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -18,6 +23,7 @@ namespace heddle {
 namespace {
 
 constexpr int kSkipped = 77;
+constexpr int kBroken = 125;  ///< exit code of a process that an error ended
 
 void print(const std::string& line) {
   std::fputs((line + '\n').c_str(), stdout);
@@ -99,25 +105,77 @@ std::vector<Bytes> host_results(const std::vector<TwinCase>& cases, const std::s
   return results;
 }
 
-int both_halves(const std::string& results_path) {
+bool is_missing(ErrorCode code) {
+  return code == ErrorCode::kDriverMissing || code == ErrorCode::kDeviceMissing ||
+         code == ErrorCode::kNvrtcMissing;
+}
+
+struct Progress {
+  std::size_t at = 0;  ///< the case at work
+  int bad = 0;         ///< cases before it that do not agree
+};
+
+/// Runs cases from `progress.at` on, telling `pipe` before each and at the end.
+int run_cases(const std::vector<TwinCase>& cases, const std::vector<Bytes>& host, Progress progress,
+              int pipe) try {
   TwinDevice device;
   if (!device.is_hopper()) {
     print("skipped: " + device.name() + " has no sm_90a");
     return kSkipped;
   }
-  const auto cases = twin_cases();
-  const auto host = host_results(cases, results_path);
-  int bad = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    bad += !tell(cases[i], host[i], device.run(cases[i]), cases[i].bound);
+  const auto tell_progress = [&] {
+    std::fflush(stdout);
+    if (write(pipe, &progress, sizeof progress) != sizeof progress) _exit(kBroken);
+  };
+  for (; progress.at < cases.size(); ++progress.at) {
+    tell_progress();
+    const TwinCase& twin = cases[progress.at];
+    progress.bad += !tell(twin, host[progress.at], device.run(twin), twin.bound);
   }
-  print(fmt::format("{}: {} of {} cases do not agree", device.name(), bad, cases.size()));
-  return bad == 0 ? 0 : 1;
+  tell_progress();
+  return 0;
+} catch (const Error& error) {
+  print(std::string(is_missing(error.code()) ? "skipped: " : "error: ") + error.what());
+  return is_missing(error.code()) ? kSkipped : kBroken;
 }
 
-bool is_missing(ErrorCode code) {
-  return code == ErrorCode::kDriverMissing || code == ErrorCode::kDeviceMissing ||
-         code == ErrorCode::kNvrtcMissing;
+/// run_cases() in a process of its own, since an illegal instruction ends a context for good.
+/// Returns its exit code; `progress` is the last that it told.
+int fork_cases(const std::vector<TwinCase>& cases, const std::vector<Bytes>& host,
+               Progress& progress) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int code = run_cases(cases, host, progress, ends[1]);
+    std::fflush(stdout);
+    _exit(code);
+  }
+  close(ends[1]);
+  while (read(ends[0], &progress, sizeof progress) == sizeof progress) {
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kBroken;
+}
+
+int both_halves(const std::string& results_path) {
+  const auto cases = twin_cases();
+  const auto host = host_results(cases, results_path);
+  Progress progress;
+  while (progress.at < cases.size()) {
+    const int code = fork_cases(cases, host, progress);
+    if (code == kSkipped) return kSkipped;
+    if (code == 0) continue;
+    if (progress.at >= cases.size()) break;
+    print(fmt::format("DIFFER {:<34} ended by an error", cases[progress.at].name));
+    ++progress.at;
+    ++progress.bad;
+  }
+  print(fmt::format("{} of {} cases do not agree", progress.bad, cases.size()));
+  return progress.bad == 0 ? 0 : 1;
 }
 
 int run(const std::vector<std::string>& arguments) {

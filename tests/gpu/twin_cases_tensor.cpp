@@ -20,6 +20,11 @@ struct Shape {
 const Shape kShapes[] = {
     {2, TensorMapType::kBFloat16, {64, 40}, {64, 32}, {0, 4}, Swizzle::k128},
     {2, TensorMapType::kBFloat16, {64, 40}, {64, 32}, {0, 20}, Swizzle::k128},
+    {2, TensorMapType::kFloat16, {64, 40}, {32, 32}, {0, 0}, Swizzle::k64},
+    {2, TensorMapType::kFloat16, {72, 40}, {32, 32}, {16, 4}, Swizzle::k64},
+    {2, TensorMapType::kFloat16, {72, 40}, {32, 24}, {16, 4}, Swizzle::k64},
+    {2, TensorMapType::kFloat16, {72, 40}, {32, 32}, {-8, -3}, Swizzle::k64},
+    {2, TensorMapType::kFloat16, {72, 40}, {32, 32}, {-5, -3}, Swizzle::k64},
     {2, TensorMapType::kFloat16, {72, 40}, {32, 24}, {-5, -3}, Swizzle::k64},
     {2, TensorMapType::kUint8, {96, 40}, {32, 64}, {80, 1}, Swizzle::k32},
     {2, TensorMapType::kBFloat16, {72, 40}, {40, 16}, {50, 30}, Swizzle::kNone},
@@ -97,8 +102,8 @@ void for_each_byte(const Shape& shape, Visit visit) {
 TwinCase make(const Shape& shape, bool store) {
   TwinCase twin;
   twin.entry = fmt::format("{}{}", store ? "store" : "load", shape.rank);
-  twin.name = fmt::format("{} {} bytes swizzle {}", twin.entry, box_bytes(shape),
-                          swizzle_span(shape.swizzle));
+  twin.name = fmt::format("{} {} bytes swizzle {} at {},{}", twin.entry, box_bytes(shape),
+                          swizzle_span(shape.swizzle), shape.at[0], shape.at[1]);
   twin.file = "tensor.cu";
   twin.shared_bytes = kMostBytes + 64;
   twin.number = static_cast<int>(box_bytes(shape));

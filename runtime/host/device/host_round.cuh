@@ -1,7 +1,8 @@
 #pragma once
 // Conversions between fp32 and the narrow element types, bit for bit as cvt.rn does them: to
 // nearest even, subnormals kept, overflow to infinity, every NaN to 0x7fff. e4m3 has no infinity:
-// overflow gives the largest value, a NaN 0x7f.
+// overflow gives the largest value, a NaN 0x7f. Back to fp32 every NaN becomes 0x7fffffff, but for
+// bf16, which is widened by a shift.
 
 namespace heddle::host {
 
@@ -46,7 +47,8 @@ inline unsigned short fp16_bits(float value) {
 inline float fp16_value(unsigned short bits) {
   const unsigned sign = (bits & 0x8000u) << 16;
   const unsigned magnitude = bits & 0x7fffu;
-  if (magnitude >= 0x7c00u) return bits_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  if (magnitude > 0x7c00u) return bits_float(0x7fffffffu);  // cvt keeps neither sign nor payload
+  if (magnitude == 0x7c00u) return bits_float(sign | 0x7f800000u);
   if (magnitude >= 0x0400u) return bits_float(sign | ((magnitude << 13) + (112u << 23)));
   const float value = static_cast<float>(magnitude) * 0x1p-24f;  // subnormal
   return bits_float(sign | float_bits(value));
@@ -68,7 +70,7 @@ inline unsigned char e4m3_bits(float value) {
 inline float e4m3_value(unsigned char bits) {
   const unsigned sign = (bits & 0x80u) << 24;
   const unsigned magnitude = bits & 0x7fu;
-  if (magnitude == 0x7fu) return bits_float(sign | 0x7fffffffu);
+  if (magnitude == 0x7fu) return bits_float(0x7fffffffu);
   if (magnitude >= 0x08u) return bits_float(sign | ((magnitude << 20) + (120u << 23)));
   const float value = static_cast<float>(magnitude) * 0x1p-9f;  // subnormal
   return bits_float(sign | float_bits(value));

@@ -1,6 +1,8 @@
 #pragma once
 // The host twin of templates/instruction/math.cuh.
 
+#include "host_round.cuh"
+
 #ifndef HEDDLE_HOST_KERNEL  // prelude.cuh declares what is needed
 #include <math.h>
 #endif
@@ -34,7 +36,9 @@ inline float natural_log(float x) {
 }
 
 inline float maximum(float a, float b) {
-  return fmaxf(a, b);
+  // max.f32 puts -0 before +0 and makes one NaN of two; fmaxf need do neither.
+  if (a == 0.0f && b == 0.0f) return a + b;
+  return a != a && b != b ? host::bits_float(0x7fffffffu) : fmaxf(a, b);
 }
 
 inline int minimum(int a, int b) {

@@ -1,0 +1,19 @@
+#pragma once
+// The log-sum-exp of a row from what the online softmax leaves of it.
+
+#include "instruction/math.cuh"
+#include "layout.cuh"
+
+namespace heddle {
+
+/// Natural logarithm of sum * 2^reference; -inf for a row that saw no key. `reference` is a logit
+/// in log2 units, hence of the tensor core's summing: what its truncation takes on average is put
+/// back. Logits that user code made over are left as they are.
+template <class Config>
+inline float log_sum_exp(float reference, float sum) {
+  constexpr float kBias = Config::kScoreHook ? 0.0f : score_truncation(Config::kHeadDimPadded);
+  if (sum == 0.0f) return -infinity();
+  return (reference + (reference * kBias + fast_log2(sum))) * kLn2;
+}
+
+}  // namespace heddle
