@@ -1,0 +1,99 @@
+#include "tests/mutation/recipe.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/testing/element.hpp"
+
+namespace heddle::mutation {
+namespace {
+
+/// Rows of K and V past the end, and what lies between rows, hold NaN.
+constexpr int kRowsBehind = 3;
+/// From one key with values that are not finite to the next.
+constexpr std::size_t kBadDistance = 13;
+constexpr std::size_t kTile = 32;
+constexpr std::size_t kLongestTile = 64;
+
+/// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
+Strides spread(const TensorShape& shape, int alignment, int extra) {
+  const int unit = alignment / 2;
+  const auto odd = [&](long long least) { return (least / unit + 1) / 2 * 2 * unit + unit; };
+  Strides strides;
+  strides.row = odd(shape.columns) + 2LL * unit * extra;
+  strides.head = odd((shape.rows + kRowsBehind) * strides.row);
+  strides.batch = odd(shape.heads * strides.head) + 2LL * unit * extra;
+  return strides;
+}
+
+Problem make_problem(const Recipe& recipe) {
+  Problem problem;
+  problem.variant.dtype = recipe.dtype;
+  problem.variant.head_dim = recipe.head_dim;
+  problem.variant.mask = recipe.mask;
+  problem.variant.alignment = recipe.alignment;
+  Sizes& sizes = problem.sizes;
+  sizes.batch = recipe.batch;
+  sizes.heads = recipe.heads;
+  sizes.kv_heads = recipe.kv_heads;
+  sizes.seqlen_q = recipe.seqlen_q;
+  sizes.seqlen_kv = recipe.seqlen_kv;
+  sizes.num_splits = recipe.num_splits;
+  sizes.scale = recipe.logit_factor / std::sqrt(recipe.head_dim);
+  sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
+  sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
+  sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
+  sizes.output_strides = spread(query_shape(problem), recipe.alignment, 3);
+  return problem;
+}
+
+/// Whether to spoil a value: the first one of a block's first key, the last one of its last key,
+/// and others of few keys.
+bool is_bad(std::size_t key, std::size_t keys_behind, std::size_t column, std::size_t columns) {
+  if (key % kLongestTile == 0) return column == 0;
+  if (key % kTile == kTile - 1) return column == columns - 1;
+  const bool inner = column != 0 && column != columns - 1;
+  return inner && keys_behind % kBadDistance == 0 && (column + keys_behind) % 5 == 0;
+}
+
+/// NaN and both infinities among the values of the last keys: most queries do not see them.
+void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_t>& values) {
+  constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
+                            std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()};
+  const TensorShape shape = key_value_shape(problem);
+  const auto columns = static_cast<std::size_t>(shape.columns);
+  const auto rows = static_cast<std::size_t>(shape.rows);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / columns % rows;
+    const std::size_t behind = rows - 1 - row;
+    if (behind < static_cast<std::size_t>(bad_keys) && is_bad(row, behind, i % columns, columns)) {
+      values[i] = element_from_float(problem.variant.dtype, kBad[behind / kBadDistance % 3]);
+    }
+  }
+}
+
+}  // namespace
+
+SmallProblem make(const Recipe& recipe) {
+  SmallProblem made{recipe.name, recipe.config, make_problem(recipe), {}, {}, recipe.hook};
+  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
+  made.tensors = scatter_inputs(made.problem, contiguous);
+  if (recipe.bad_values > 0) {
+    made.clean = made.tensors;
+    spoil_values(made.problem, recipe.bad_values, contiguous.value);
+    made.tensors = scatter_inputs(made.problem, contiguous);
+  }
+  return made;
+}
+
+std::vector<SmallProblem> small_problems() {
+  Problems list;
+  add_fa2(list);
+  add_fa1(list);
+  add_unfused(list);
+  add_reference(list);
+  return list;
+}
+
+}  // namespace heddle::mutation

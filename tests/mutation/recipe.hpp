@@ -1,0 +1,45 @@
+#pragma once
+// How a small problem is put together: what differs from the plain one, and the rest by default.
+
+#include <string>
+#include <vector>
+
+#include "runtime/testing/inputs.hpp"
+#include "tests/mutation/problems.hpp"
+
+namespace heddle::mutation {
+
+struct Recipe {
+  std::string name;
+  KernelConfig config;
+  DataType dtype = DataType::kBf16;
+  int head_dim = 32;
+  MaskKind mask = MaskKind::kCausal;
+  int seqlen_q = 45;
+  int seqlen_kv = 78;  ///< the last query of a tile sees one key of the last block
+  int batch = 2;
+  int heads = 4;
+  int kv_heads = 2;
+  int num_splits = 0;
+  double logit_factor = 1;  ///< on the scale
+  int alignment = 16;       ///< every stride is an odd multiple of it
+  InputKind inputs = InputKind::kNormal;
+  int bad_values = 0;  ///< the last keys' values are not finite
+  Hook hook = Hook::kNone;
+};
+
+SmallProblem make(const Recipe& recipe);
+
+inline Recipe with(Recipe recipe, void (*change)(Recipe&)) {
+  change(recipe);
+  return recipe;
+}
+
+using Problems = std::vector<SmallProblem>;
+
+void add_fa2(Problems& list);
+void add_fa1(Problems& list);
+void add_unfused(Problems& list);
+void add_reference(Problems& list);
+
+}  // namespace heddle::mutation
