@@ -110,13 +110,30 @@ void add_fa2(Problems& list) {
                        .heads = 1,
                        .kv_heads = 1,
                        .alignment = 4}));
+  list.push_back(make({.name = "fa2 one masked block, odd values",
+                       .config = {.tile_m = 32, .tile_n = 64, .warps = 2, .stages = 2},
+                       .seqlen_q = 30,
+                       .seqlen_kv = 62,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1,
+                       .bad_values = 30}));
+  list.push_back(make({.name = "fa2 one block of three stages",
+                       .config = {.tile_m = 16, .tile_n = 32, .warps = 1, .stages = 3},
+                       .head_dim = 16,
+                       .mask = MaskKind::kFull,
+                       .seqlen_q = 16,
+                       .seqlen_kv = 32,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1}));
   list.push_back(make(
       {.name = "fa2 wide",
        .config = {.tile_m = 16, .tile_n = 96, .warps = 1, .stages = 3, .query_in_registers = true},
        .head_dim = 16,
        .mask = MaskKind::kFull,
        .seqlen_q = 20,
-       .seqlen_kv = 200,
+       .seqlen_kv = 191,
        .batch = 1,
        .heads = 1,
        .kv_heads = 1}));
