@@ -73,6 +73,11 @@ bool BulkCopies::pieces_of(const host::BulkCopy& copy, const Access& access,
                               copy.rank));
       return false;
     }
+    const std::string refusal = box_refusal(map, copy.at, copy.store);
+    if (!refusal.empty()) {
+      check_.note(access, FaultKind::kMisaligned, refusal);
+      return false;
+    }
     pieces = box_pieces(map, copy.at, shared);
   }
   const auto end = kSharedBase + check_.shared_bytes();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace heddle {
 namespace {
 
@@ -44,6 +46,20 @@ void add_row(const TensorMapRequest& map, const Row& row, int first, std::vector
 }
 
 }  // namespace
+
+std::string box_refusal(const TensorMapRequest& map, const int (&at)[5], bool store) {
+  const long long begin = static_cast<long long>(at[0]) * element_bytes(map.type);
+  if (begin % kChunk != 0) {
+    return fmt::format(
+        "a box that begins at byte {} of its innermost row: it has to be a multiple "
+        "of {}",
+        begin, kChunk);
+  }
+  const auto* negative = std::find_if(at, at + map.rank, [](int place) { return place < 0; });
+  if (!store || negative == at + map.rank) return "";
+  return fmt::format("a box stored at {} in dimension {}: only a load may begin before the tensor",
+                     *negative, negative - at);
+}
 
 std::vector<CopyPiece> box_pieces(const TensorMapRequest& map, const int (&at)[5],
                                   unsigned shared) {

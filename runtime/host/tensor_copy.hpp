@@ -3,6 +3,7 @@
 // shared memory.
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "runtime/host/tensor_map.hpp"
@@ -15,6 +16,9 @@ struct CopyPiece {
   char* global = nullptr;  ///< null: beyond the tensor
   int bytes = 0;
 };
+
+/// Why an H200 ends the kernel by "illegal instruction" for a box at `at`; empty if it does not.
+std::string box_refusal(const TensorMapRequest& map, const int (&at)[5], bool store);
 
 /// The pieces of the box at `at`, from `shared` on, swizzled by the bits of the shared address as
 /// the TMA does it. They cover the whole box.

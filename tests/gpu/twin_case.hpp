@@ -47,6 +47,7 @@ struct TwinCase {
   std::size_t output_bytes = 0;
   TwinBound bound;
   std::optional<TwinTensor> tensor;
+  bool refused = false;  ///< the GPU ends it by an error, and the host reports a fault
   Bytes input;
   std::function<Bytes(const Bytes&)> expect;  ///< what is right, written down apart; may be empty
   TwinBound expect_bound;

@@ -107,7 +107,17 @@ class PlacedTensors {
 
 class AlignmentChecks {
  public:
-  AlignmentChecks() : context_(create_context()) { REQUIRE(context_ != nullptr); }
+  AlignmentChecks() : context_(create_context()) {
+    REQUIRE(context_ != nullptr);
+    std::vector<KernelRequest> requests;
+    for (const int alignment : {2, 4, 8}) {
+      const Variant variant = relaxed(placed_problem(kHeadDim), alignment).variant;
+      for (auto& request : random_requests(variant, gpu_.limits(), test_seed())) {
+        requests.push_back(std::move(request));
+      }
+    }
+    compile_ahead(gpu_, requests);
+  }
 
   void check(const Placement& placement) {
     const Problem problem = placed_problem(placement.pitch);

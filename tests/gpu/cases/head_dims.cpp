@@ -27,9 +27,8 @@ KernelConfig config_of(const Gpu& gpu, const Problem& problem, const Way& way) {
 void compile_all(Gpu& gpu) {
   std::vector<KernelRequest> requests;
   for (const int head_dim : kHeadDims) {
-    const Problem problem = problem_of(head_dim);
-    for (const Way& way : kWays) {
-      requests.push_back({problem.variant, config_of(gpu, problem, way)});
+    for (auto& request : random_requests(problem_of(head_dim).variant, gpu.limits(), test_seed())) {
+      requests.push_back(std::move(request));
     }
   }
   compile_ahead(gpu, requests);

@@ -64,20 +64,12 @@ CaseInput repeated_case(const CaseInput& grouped) {
   return input;
 }
 
-std::vector<Kernel> load_all_ways(Gpu& gpu, const Variant& variant) {
-  std::vector<Kernel> kernels;
-  for (const Way& way : kWays) {
-    kernels.push_back(
-        load_kernel(gpu, variant, random_config(variant, gpu.limits(), way, test_seed())));
-  }
-  return kernels;
-}
-
 }  // namespace
 
 TEST_CASE("C33 query heads read their key/value head, as if it were repeated for each") {
   Gpu gpu;
-  const std::vector<Kernel> kernels = load_all_ways(gpu, grouped_case(1, 1, 1).problem.variant);
+  const std::vector<Kernel> kernels = load_kernels(
+      gpu, random_requests(grouped_case(1, 1, 1).problem.variant, gpu.limits(), test_seed()));
   for (const auto& [heads, kv_heads] : kRatios) {
     for (const int queries : {1, 3, 88}) {
       const CaseInput grouped = grouped_case(heads, kv_heads, queries);

@@ -1,5 +1,7 @@
 // C13: tensors with more than 2^31 elements.
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "tests/gpu/cases/checks.hpp"
@@ -52,19 +54,16 @@ TEST_CASE("C13 more than 2^31 elements: the last batches are right") {
   const SmallKernels kernels(gpu);
   const Problem problem = large_problem();
   REQUIRE(kPerBatch * kBatch > std::size_t{1} << 31);
-  std::vector<Kernel> loaded;
+  const std::vector<Kernel> loaded = load_kernels(gpu, fastest_requests(problem, gpu.limits()));
   std::size_t workspace = 0;
-  for (const Way& way : kWays) {
-    const KernelConfig config = fastest_config(problem, gpu.limits(), way);
-    loaded.push_back(load_kernel(gpu, problem.variant, config));
-    workspace = std::max(workspace, workspace_bytes(gpu, problem, config));
+  for (const Kernel& kernel : loaded) {
+    workspace = std::max(workspace, workspace_bytes(gpu, problem, kernel.config));
   }
   ProblemBuffers buffers(gpu.device(), problem, workspace);
   const TensorPointers pointers = buffers.pointers();
+  std::uint64_t seed = test_seed();
   for (void* tensor : {pointers.query, pointers.key, pointers.value}) {
-    const std::uint64_t seed =
-        test_seed() + (tensor == pointers.key) + 2 * (tensor == pointers.value);
-    kernels.fill_normal(tensor, kPerBatch * kBatch, {DataType::kBf16, seed});
+    kernels.fill_normal(tensor, kPerBatch * kBatch, {DataType::kBf16, seed++});
   }
   Problem checked = problem;
   checked.sizes.batch = kChecked;

@@ -87,10 +87,9 @@ class RepeatedRuns {
 void check_repeats(Gpu& gpu, int runs) {
   const SmallKernels kernels(gpu);
   const Problem problem = causal_problem();
-  for (const Way& way : kWays) {
-    const KernelConfig config = fastest_config(problem, gpu.limits(), way);
-    INFO(full_text(config) << ", seed " << test_seed());
-    const RepeatedRuns repeated(gpu, kernels, problem, load_kernel(gpu, problem.variant, config));
+  for (const Kernel& kernel : load_kernels(gpu, fastest_requests(problem, gpu.limits()))) {
+    INFO(full_text(kernel.config) << ", seed " << test_seed());
+    const RepeatedRuns repeated(gpu, kernels, problem, kernel);
     CHECK(repeated.check_values() == "");
     CHECK(repeated.differences(runs) == 0);
     CHECK(repeated.guards_intact());

@@ -76,6 +76,7 @@ std::string run_lane(const TwoLanes& lanes, const Lane& lane) {
 }
 
 void overlap_streams(const TwoLanes& lanes) {
+  INFO("two streams");
   for (int i = 0; i < kCalls; ++i) {
     REQUIRE(lanes.left().enqueue_compared(lanes.context()) == "");
     REQUIRE(lanes.right().enqueue_compared(lanes.context()) == "");
@@ -84,6 +85,7 @@ void overlap_streams(const TwoLanes& lanes) {
 }
 
 void overlap_threads(const TwoLanes& lanes) {
+  INFO("two threads");
   std::string left;
   std::string right;
   {
@@ -96,6 +98,7 @@ void overlap_threads(const TwoLanes& lanes) {
 }
 
 void share_one_stream(const TwoLanes& lanes) {
+  INFO("one stream");
   for (int i = 0; i < kCalls; ++i) {
     REQUIRE(lanes.left().enqueue_compared(lanes.context()) == "");
     REQUIRE(lanes.right().enqueue_compared(lanes.context(), lanes.left().stream()) == "");
@@ -105,22 +108,18 @@ void share_one_stream(const TwoLanes& lanes) {
 
 }  // namespace
 
-TEST_CASE("C44 split-KV calls overlap on two streams, the workspace the caller's") {
-  overlap_streams(TwoLanes(TwoLanes::Scratch::kCallers));
+TEST_CASE("C44 split-KV calls overlap, the workspace the caller's") {
+  const TwoLanes lanes(TwoLanes::Scratch::kCallers);
+  overlap_streams(lanes);
+  share_one_stream(lanes);
+  overlap_threads(lanes);
 }
 
-TEST_CASE("C44 split-KV calls overlap on two streams, the workspace an allocator's") {
-  overlap_streams(TwoLanes(TwoLanes::Scratch::kAllocators));
-}
-
-TEST_CASE("C44 split-KV calls of two data sets in turns on one stream") {
-  share_one_stream(TwoLanes(TwoLanes::Scratch::kCallers));
-  share_one_stream(TwoLanes(TwoLanes::Scratch::kAllocators));
-}
-
-TEST_CASE("C44 split-KV calls overlap from two threads") {
-  overlap_threads(TwoLanes(TwoLanes::Scratch::kCallers));
-  overlap_threads(TwoLanes(TwoLanes::Scratch::kAllocators));
+TEST_CASE("C44 split-KV calls overlap, the workspace an allocator's") {
+  const TwoLanes lanes(TwoLanes::Scratch::kAllocators);
+  overlap_streams(lanes);
+  share_one_stream(lanes);
+  overlap_threads(lanes);
 }
 
 }  // namespace heddle

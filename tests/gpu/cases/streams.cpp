@@ -97,9 +97,7 @@ TEST_CASE("C40 each family's launches follow a late kernel on the caller's strea
   Gpu gpu;
   const SmallKernels kernels(gpu);
   for (const Problem& problem : problems()) {
-    for (const Way& way : kWays) {
-      const Kernel kernel =
-          load_kernel(gpu, problem.variant, fastest_config(problem, gpu.limits(), way));
+    for (const Kernel& kernel : load_kernels(gpu, fastest_requests(problem, gpu.limits()))) {
       INFO(full_text(kernel.config));
       DelayedQuery delayed(gpu, kernels, problem, workspace_bytes(gpu, problem, kernel.config));
       check_streams(gpu, delayed, [&](const TensorPointers& pointers, DriverStream stream) {
@@ -118,7 +116,7 @@ TEST_CASE("C40 heddle_launch follows a late kernel on the caller's stream") {
     const heddle_problem asked = write_problem(problem);
     std::size_t bytes = 0;
     REQUIRE(failure(context, heddle_workspace_bytes(context.get(), &asked, nullptr, &bytes)) == "");
-    CHECK((bytes > 0) == (problem.sizes.num_splits > 0));
+    if (problem.sizes.num_splits > 0) CHECK(bytes > 0);  // a combine kernel follows
     DelayedQuery delayed(gpu, kernels, problem, bytes);
     check_streams(gpu, delayed, [&](const TensorPointers& pointers, DriverStream stream) {
       const heddle_arguments arguments = c_arguments(pointers, bytes);

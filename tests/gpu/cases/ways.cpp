@@ -60,4 +60,30 @@ void compile_ahead(Gpu& gpu, const std::vector<KernelRequest>& requests) {
   for (auto& thread : threads) thread = std::jthread(compile);
 }
 
+std::vector<KernelRequest> fastest_requests(const Problem& problem, const DeviceLimits& limits) {
+  std::vector<KernelRequest> requests;
+  for (const Way& way : kWays) {
+    requests.push_back({problem.variant, fastest_config(problem, limits, way)});
+  }
+  return requests;
+}
+
+std::vector<KernelRequest> random_requests(const Variant& variant, const DeviceLimits& limits,
+                                           std::uint64_t seed) {
+  std::vector<KernelRequest> requests;
+  for (const Way& way : kWays) {
+    requests.push_back({variant, random_config(variant, limits, way, seed)});
+  }
+  return requests;
+}
+
+std::vector<Kernel> load_kernels(Gpu& gpu, const std::vector<KernelRequest>& requests) {
+  compile_ahead(gpu, requests);
+  std::vector<Kernel> kernels;
+  for (const KernelRequest& request : requests) {
+    kernels.push_back(load_kernel(gpu, request.variant, request.config));
+  }
+  return kernels;
+}
+
 }  // namespace heddle

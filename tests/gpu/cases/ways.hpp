@@ -42,5 +42,11 @@ struct KernelRequest {
 };
 /// Compiles on all cores, so that load_kernel() finds them. Failures are left for it to meet.
 void compile_ahead(Gpu& gpu, const std::vector<KernelRequest>& requests);
+/// The fastest config of every way.
+std::vector<KernelRequest> fastest_requests(const Problem& problem, const DeviceLimits& limits);
+/// A random one of every way.
+std::vector<KernelRequest> random_requests(const Variant& variant, const DeviceLimits& limits,
+                                           std::uint64_t seed);
+std::vector<Kernel> load_kernels(Gpu& gpu, const std::vector<KernelRequest>& requests);
 
 }  // namespace heddle

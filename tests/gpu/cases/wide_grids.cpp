@@ -80,6 +80,13 @@ void check_wide(Gpu& gpu, const SmallKernels& kernels, const Problem& problem, c
 TEST_CASE("C14 batches, heads, their product or query tiles beyond 65535") {
   Gpu gpu;
   const SmallKernels kernels(gpu);
+  std::vector<KernelRequest> requests;
+  for (const Shape& shape : wide_shapes()) {
+    for (auto& request : fastest_requests(wide_problem(shape.sizes), gpu.limits())) {
+      requests.push_back(std::move(request));
+    }
+  }
+  compile_ahead(gpu, requests);
   for (const Shape& shape : wide_shapes()) {
     for (const Way& way : kWays) {
       INFO(shape.name << ", " << way.name << ", seed " << test_seed());
