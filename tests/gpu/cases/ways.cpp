@@ -23,8 +23,10 @@ std::vector<KernelConfig> legal_configs(const Variant& variant, const DeviceLimi
 
 }  // namespace
 
-KernelConfig fastest_config(const Problem& problem, const DeviceLimits& limits, const Way& way) {
-  const auto configs = legal_configs(problem.variant, limits, way);
+KernelConfig fastest_config(const Problem& problem, const DeviceLimits& limits, const Way& way,
+                            int most_rows) {
+  auto configs = legal_configs(problem.variant, limits, way);
+  std::erase_if(configs, [&](const auto& config) { return config.tile_m > most_rows; });
   const auto seconds = [&](const KernelConfig& config) {
     return predict(problem, config, limits).seconds;
   };

@@ -23,8 +23,9 @@ inline constexpr std::array<Way, 4> kWays{Way{"unfused", Family::kUnfused},
                                           Way{"fa1", Family::kFa1}, Way{"fa2", Family::kFa2},
                                           Way{"fa2 split", Family::kFa2, true}};
 
-/// The one that the cost model thinks fastest.
-KernelConfig fastest_config(const Problem& problem, const DeviceLimits& limits, const Way& way);
+/// The one that the cost model thinks fastest, of those with at most so many rows to a tile.
+KernelConfig fastest_config(const Problem& problem, const DeviceLimits& limits, const Way& way,
+                            int most_rows = 256);
 /// Any legal one: the search space is covered over time.
 KernelConfig random_config(const Variant& variant, const DeviceLimits& limits, const Way& way,
                            std::uint64_t seed);

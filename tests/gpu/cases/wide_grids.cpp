@@ -11,6 +11,7 @@ namespace heddle {
 namespace {
 
 constexpr unsigned kOldGridLimit = 65535;
+constexpr int kRowsPerTile = 64;  ///< at most, so that the long sequence is more than 65535 tiles
 
 struct Shape {
   const char* name;
@@ -18,7 +19,7 @@ struct Shape {
 };
 
 std::vector<Shape> wide_shapes() {
-  constexpr int kLongQueries = 64 * 65535 + 1;
+  constexpr int kLongQueries = kRowsPerTile * 65535 + 1;
   return {{"B=65536", {.batch = 65536}},
           {"H=65537", {.heads = 65537}},
           {"B*H=70000", {.batch = 700, .heads = 100}},
@@ -33,6 +34,10 @@ Problem wide_problem(const Sizes& sizes) {
   problem.sizes = sizes;
   problem.sizes.num_splits = 2;
   return problem;
+}
+
+KernelConfig wide_config(const Gpu& gpu, const Problem& problem, const Way& way) {
+  return fastest_config(problem, gpu.limits(), way, kRowsPerTile);
 }
 
 bool has_wide_grid(const LaunchPlan& plan) {
@@ -57,7 +62,7 @@ void fill_inputs(const SmallKernels& kernels, const Problem& problem,
 }
 
 void check_wide(Gpu& gpu, const SmallKernels& kernels, const Problem& problem, const Way& way) {
-  const KernelConfig config = fastest_config(problem, gpu.limits(), way);
+  const KernelConfig config = wide_config(gpu, problem, way);
   const LaunchPlan plan = plan_launch(problem, config, gpu.limits());
   INFO(full_text(config));
   // fa1 has one block a head, whatever the number of queries.
@@ -82,8 +87,9 @@ TEST_CASE("C14 batches, heads, their product or query tiles beyond 65535") {
   const SmallKernels kernels(gpu);
   std::vector<KernelRequest> requests;
   for (const Shape& shape : wide_shapes()) {
-    for (auto& request : fastest_requests(wide_problem(shape.sizes), gpu.limits())) {
-      requests.push_back(std::move(request));
+    const Problem problem = wide_problem(shape.sizes);
+    for (const Way& way : kWays) {
+      requests.push_back({problem.variant, wide_config(gpu, problem, way)});
     }
   }
   compile_ahead(gpu, requests);
