@@ -13,17 +13,21 @@ namespace {
 constexpr int kHopper = 9;  ///< capability, major
 constexpr int kNewest = std::numeric_limits<int>::max();
 
-/// Prefill tiles, best first; the first that is legal on the device serves. The first of 64 and of
-/// 128 are among the winners tuned on an H200 (tuning_db/entries), the others are picked by hand
-/// and not tuned: for capabilities where the one before spills or needs more than 99 KiB.
+/// Prefill tiles, best first; the first that is legal on the device serves. Those of 64 for Hopper
+/// and the first of 128 are among the winners tuned on an H200 (tuning_db/entries), the others are
+/// picked by hand and not tuned: for capabilities where the one before spills or needs more than
+/// 99 KiB.
 struct PrefillTile {
   int head_dim_limit;
   int tile_m, tile_n, warps, stages;
   int first_capability = 0;  ///< major
   int last_capability = kNewest;
+  bool causal_only = false;
+  bool query_in_registers = false;
 };
 
-constexpr PrefillTile kPrefillTiles[] = {{64, 128, 128, 4, 1, kHopper, kHopper},
+constexpr PrefillTile kPrefillTiles[] = {{64, 128, 64, 4, 2, kHopper, kHopper, true, true},
+                                         {64, 128, 128, 4, 1, kHopper, kHopper},
                                          {64, 128, 96, 4, 1},
                                          {128, 128, 48, 4, 2},
                                          {128, 128, 32, 4, 2, 0, 10},
@@ -34,6 +38,7 @@ constexpr PrefillTile kPrefillTiles[] = {{64, 128, 128, 4, 1, kHopper, kHopper},
 
 bool is_for(const PrefillTile& tile, const Variant& variant, const DeviceLimits& limits) {
   return variant.head_dim <= tile.head_dim_limit &&
+         (!tile.causal_only || variant.mask == MaskKind::kCausal) &&
          limits.capability_major >= tile.first_capability &&
          limits.capability_major <= tile.last_capability;
 }
@@ -59,6 +64,7 @@ KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLi
     config.tile_n = tile.tile_n;
     config.warps = std::min(tile.warps, config.tile_m / 16);
     config.stages = tile.stages;
+    config.query_in_registers = tile.query_in_registers;
     if (!reject(variant, config, limits)) break;
   }
   return config;

@@ -141,33 +141,6 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
   if (Split::kRounds == 1) Split::sync();  // maxima and sums have been read
 }
 
-/// Adds the non-finite values of a key block, straight from global memory, to the outputs of the
-/// rows that see them. In shared memory zeros stand for them by then (part/sanitize.cuh says why).
-template <class Config>
-inline void add_nonfinite(typename KeySplit<Config>::Output& output, const QueryTile<Config>& tile,
-                          const Mask<Config>& mask, const AttentionParameters& parameters,
-                          int first_key) {
-  using Element = typename Config::Element;
-  using Split = KeySplit<Config>;
-  const WorkItem& item = mask.item;
-  const int key_end = minimum(first_key + Config::kTileN, tile.sequence.key_length);
-#pragma unroll 1
-  for (int key = first_key; key < key_end; ++key) {
-    const auto* values = tensor_row<const Element>(parameters.value, item.batch, item.kv_head, key);
-#pragma unroll
-    for (int i = 0; i < 2 * Split::kRounds; ++i) {
-      const int column = Split::owned_column(i / 2) + 2 * (lane() % 4) + i % 2;
-      if (column >= Config::kHeadDim || is_finite(values[column])) continue;
-#pragma unroll
-      for (int row = 0; row < Split::Output::kThreadRows; ++row) {
-        if (mask.visible(tile.step_query(0) + fragment_row(row), key)) {
-          output.value[row / 2][i / 2][2 * (row % 2) + i % 2] += to_float(values[column]);
-        }
-      }
-    }
-  }
-}
-
 /// Walks the key blocks of one query tile; leaves the unnormalised output and the rows' statistics.
 template <class Config>
 inline void attend(typename KeySplit<Config>::Output& output, SharedStorage<Config>& shared,
@@ -198,24 +171,24 @@ inline void attend(typename KeySplit<Config>::Output& output, SharedStorage<Conf
       }
       if (step == 0) {
         values = &walk.wait_value();
-        if (masked && sanitize) clear_nonfinite<Config>(*values), sync_block();
+        if (masked && sanitize) clear_nonfinite<Config>(*values);
       }
       if (step == Split::kSteps - 1) walk.release_key(i);
       if (sees) {
         attend_step<Config>(output, scores, shared, tile, *values, parameters.scale_log2, step);
       }
     }
-    if (masked && sanitize) add_nonfinite<Config>(output, tile, mask, parameters, first_key);
   }
 }
 
 /// Normalises the tile, gathers it where Q lay and stores it and its rows' log-sum-exp.
 template <class Config>
 inline void finish(const typename KeySplit<Config>::Output& output, SharedStorage<Config>& shared,
-                   const QueryTile<Config>& tile, const WorkItem& item,
-                   const AttentionParameters& parameters) {
+                   const QueryTile<Config>& tile, const Mask<Config>& mask,
+                   const AttentionParameters& parameters, bool sanitized) {
   using Element = typename Config::Element;
   using Split = KeySplit<Config>;
+  const WorkItem& item = mask.item;
   using Copy = TileCopy<Config, Config::kTileM>;
   copy_async_wait<0>();  // a tile without keys has not waited for its Q, which lands where O goes
   sync_block();          // statistics are complete, Q is no longer read
@@ -242,6 +215,9 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
     store<Copy::kBytes>(destination + piece.row() * parameters.output.row_stride + piece.column(),
                         load<Copy::kBytes>(shared.query.at(piece.row(), piece.column())));
   });
+  if (sanitized) {
+    add_nonfinite(destination, parameters.output.row_stride, tile.range, mask, parameters);
+  }
   if (parameters.log_sum_exp == nullptr) return;
   float* log_sum_exps =
       parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, tile.first_query);
@@ -270,6 +246,7 @@ inline void attention(const AttentionParameters& parameters) {
 
 #pragma unroll 1
   for (int index = 0; index < parameters.query_tiles; ++index) {
+    item.query_tile = index;
     const QueryTile<Config> tile(sequence, index);
     using QueryCopy = TileCopy<Config, Config::kTileM>;
     sync_block();  // the tile before is stored
@@ -288,7 +265,7 @@ inline void attention(const AttentionParameters& parameters) {
       if (!sync_block_any(!output.is_finite())) break;
       sanitize = true;
     }
-    finish(output, shared, tile, item, parameters);
+    finish(output, shared, tile, mask, parameters, sanitize);
   }
 }
 

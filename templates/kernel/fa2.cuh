@@ -168,7 +168,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     auto& value_tile = loader.wait_value();
     if (sees_any) warp_tile.softmax.follow(scores, warp_tile.output, parameters.scale_log2);
     if (block >= first_sanitized) {
-      sanitize_values(warp_tile.output, value_tile, mask, first_query, first_key);
+      clear_nonfinite<Config>(value_tile);
     }
     // No branch from here to the end of the product: the exponentials of later keys then run in
     // the shadow of the mma of earlier ones.
@@ -220,6 +220,25 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
   }
 }
 
+/// part/sanitize.cuh's, for the stored tile.
+template <class Config>
+inline void add_nonfinite(const AttentionParameters& parameters) {
+  const Work<Config> work(parameters);
+  const WorkItem& item = work.item;
+  const Mask<Config> mask{work.sequence, item};
+  if constexpr (Config::kSplitKv) {
+    const long long rows = flat_row(parameters, parameters.batch, 0, 0);
+    const long long row =
+        item.split * rows + flat_row(parameters, item.batch, item.head, work.first_query);
+    add_nonfinite(parameters.partial_output + row * Config::kHeadDim, Config::kHeadDim, work.range,
+                  mask, parameters);
+  } else {
+    add_nonfinite(tensor_row<typename Config::Element>(parameters.output, item.batch, item.head,
+                                                       work.first_query),
+                  parameters.output.row_stride, work.range, mask, parameters);
+  }
+}
+
 /// Starts to load the block's queries; clears what no load touches.
 template <class Config>
 inline void prepare(SharedStorage<Config>& shared, const Work<Config>& work,
@@ -252,6 +271,7 @@ inline void attention(const AttentionParameters& parameters) {
     sanitize = true;
   }
   finish(warp_tile, shared, parameters);
+  if (sanitize) add_nonfinite<Config>(parameters);
 }
 
 }  // namespace heddle::fa2

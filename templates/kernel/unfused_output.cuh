@@ -106,11 +106,7 @@ inline void accumulate_output(Output<Config>& output, OutputStorage<Config>& sha
       [&](int block, int stage) {
         auto& values = shared.stage[stage].value;
         if (sanitize && block >= range.first_masked) {
-          add_visible_nonfinite<Config>(output, view_from(values, 0, Grid::first_column()), mask,
-                                        first_query + Grid::first_row(), block * Config::kTileN);
-          sync_block();
           clear_nonfinite<Config>(values);
-          sync_block();
         }
         multiply_probability_value<Config>(output, shared.stage[stage]);
       });
@@ -163,12 +159,12 @@ inline void output(const AttentionParameters& parameters) {
   accumulate_output<Config>(output, shared, parameters, mask, false);
   const BlockRange range = BlockRange::of_tile<Config>(sequence, first_query);
   const bool has_masked = range.first_masked < range.end;
-  if (has_masked && sync_block_any(!output.is_finite())) {
-    accumulate_output<Config>(output, shared, parameters, mask, true);
-  }
-  store_tile<Config>(output, shared,
-                     tensor_row<Element>(parameters.output, item.batch, item.head, first_query),
-                     parameters.output.row_stride, sequence.query_length - first_query);
+  const bool sanitize = has_masked && sync_block_any(!output.is_finite());
+  if (sanitize) accumulate_output<Config>(output, shared, parameters, mask, true);
+  Element* destination = tensor_row<Element>(parameters.output, item.batch, item.head, first_query);
+  const long long row_stride = parameters.output.row_stride;
+  store_tile<Config>(output, shared, destination, row_stride, sequence.query_length - first_query);
+  if (sanitize) add_nonfinite(destination, row_stride, range, mask, parameters);
 }
 
 }  // namespace heddle::unfused

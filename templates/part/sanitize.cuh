@@ -1,41 +1,19 @@
 #pragma once
 // NaN and Inf in values that a row may not see. Their probability is 0, but 0 * NaN would poison
 // the row inside the mma. The kernels notice a result that is not finite, and redo the tile with
-// each masked value block sanitised first: rows that see a bad entry get it added, then it becomes
-// 0.
+// zeros for the bad entries of the masked value blocks. The rows that do see one get it added once
+// they are stored: there it takes a plain loop, where adding to fragments would unroll to a third
+// of the kernel.
 
 #include "instruction/thread.cuh"
+#include "part/block_range.cuh"
 #include "part/mask.cuh"
 #include "part/shared_tile.cuh"
 
 namespace heddle {
 
-/// Adds every non-finite value entry to the outputs of the rows that see it.
-template <class Config, class Tile, int kRowTiles, int kOutputTiles>
-inline void add_visible_nonfinite(Accumulator<kRowTiles, kOutputTiles>& output, const Tile& values,
-                                  const Mask<Config>& mask, int first_query, int first_key) {
-  using Element = typename Config::Element;
-#pragma unroll 1
-  for (int key = 0; key < Tile::kRows; ++key) {
-    bool visible[2 * kRowTiles];
-#pragma unroll
-    for (int row = 0; row < 2 * kRowTiles; ++row) {
-      visible[row] = mask.visible(first_query + fragment_row(row), first_key + key);
-    }
-#pragma unroll
-    for (int i = 0; i < 2 * kOutputTiles; ++i) {
-      const Element value = *values.at(key, 8 * (i / 2) + i % 2 + 2 * (lane() % 4));
-      if (is_finite(value)) continue;
-#pragma unroll
-      for (int row = 0; row < 2 * kRowTiles; ++row) {
-        float& entry = output.value[row / 2][i / 2][2 * (row % 2) + i % 2];
-        if (visible[row]) entry += to_float(value);
-      }
-    }
-  }
-}
-
-/// Replaces the non-finite entries of a tile by 0, with all threads of the block.
+/// Replaces the non-finite entries of a tile by 0. Every thread of the block calls it, with a tile
+/// that has arrived for all of them.
 template <class Config, class Tile>
 inline void clear_nonfinite(Tile& values) {
   using Element = typename Config::Element;
@@ -44,16 +22,45 @@ inline void clear_nonfinite(Tile& values) {
     Element* entry = values.at(i / Tile::kColumns, i % Tile::kColumns);
     if (!is_finite(*entry)) *entry = Element{};
   }
+  sync_block();
 }
 
-/// Every thread of the block calls it, with a value tile that has arrived for all of them.
-template <class Config, class Tile, int kRowTiles, int kOutputTiles>
-inline void sanitize_values(Accumulator<kRowTiles, kOutputTiles>& output, Tile& values,
-                            const Mask<Config>& mask, int first_query, int first_key) {
-  add_visible_nonfinite<Config>(output, values, mask, first_query, first_key);
+inline void add_to(float& entry, float value) {
+  entry += value;
+}
+template <class Element>
+inline void add_to(Element& entry, float value) {
+  entry = from_float<Element>(to_float(entry) + value);
+}
+
+/// Adds the non-finite values of the masked blocks of `range`, from global memory, to the stored
+/// rows of the tile that see them. Entry (row, column) of the tile is stored at
+/// row * row_stride + column from `stored` on. Every thread of the block calls it, after it has
+/// stored its rows.
+template <class Config, class Stored>
+inline void add_nonfinite(Stored* stored, long long row_stride, const BlockRange& range,
+                          const Mask<Config>& mask, const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  const WorkItem& item = mask.item;
+  const int first_query = item.query_tile * Config::kTileM;
+  const int rows = minimum(mask.sequence.query_length - first_query, Config::kTileM);
+  const int first_key = maximum(range.begin, range.first_masked) * Config::kTileN;
+  const int end_key = minimum(range.end * Config::kTileN, mask.sequence.key_length);
   sync_block();
-  clear_nonfinite<Config>(values);
-  sync_block();
+#pragma unroll 1
+  for (int column = thread_index(); column < Config::kHeadDim; column += Config::kThreads) {
+#pragma unroll 1
+    for (int key = first_key; key < end_key; ++key) {
+      const float value = to_float(
+          tensor_row<const Element>(parameters.value, item.batch, item.kv_head, key)[column]);
+      if (is_finite(value)) continue;
+#pragma unroll 1
+      for (int row = 0; row < rows; ++row) {
+        if (!mask.visible(first_query + row, key)) continue;
+        add_to(stored[row * row_stride + column], value);
+      }
+    }
+  }
 }
 
 }  // namespace heddle

@@ -48,7 +48,7 @@ TEST_CASE("what a mutant ends in") {
   if (!has_compiler()) return;
   const std::string softmax = "part/softmax.cuh";
   SECTION("a wrong answer") {
-    const Verdict verdict = verdict_of(softmax, "* kLn2", "* 1.0f");
+    const Verdict verdict = verdict_of("part/log_sum_exp.cuh", "* kLn2", "* 1.0f");
     CHECK(verdict.outcome == Outcome::kKilled);
     CHECK(says(verdict, "wrong answer: LSE["));
   }
