@@ -84,7 +84,10 @@ const MemoryRegion* AccessCheck::find_global(const Access& access) {
              begins_shared ? "past the end of shared memory" : memory_.describe(access.address)));
     return nullptr;
   }
-  if (!access.write || region->writable) return region;
+  if (!access.write || region->writable) {
+    region->count(access.bytes, access.write);
+    return region;
+  }
   note(access, FaultKind::kReadOnly,
        fmt::format("write of {} bytes to {}", access.bytes, region->name));
   return nullptr;

@@ -66,6 +66,19 @@ std::size_t row_count(const Problem& problem) {
          static_cast<std::size_t>(sizes.seqlen_q);
 }
 
+void add_traffic(std::vector<BufferTraffic>& sum, const std::vector<BufferTraffic>& launch) {
+  for (const BufferTraffic& buffer : launch) {
+    const auto known = std::find_if(sum.begin(), sum.end(),
+                                    [&](const auto& entry) { return entry.name == buffer.name; });
+    if (known == sum.end()) {
+      sum.push_back(buffer);
+    } else {
+      known->read += buffer.read;
+      known->written += buffer.written;
+    }
+  }
+}
+
 /// Names the places. Unrolled code has many addresses for one line: each pair of lines is told
 /// once.
 void resolve(std::vector<HostFault>& faults, const HostKernel& kernel) {
@@ -117,6 +130,7 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
     const BlockShape block{launch.threads, launch.shared_bytes, launch_registers(launch.threads)};
     result.faults = launch_on_host({launch.grid, block}, map, program, options);
     resolve(result.faults, kernel);
+    add_traffic(result.traffic, map.traffic());
   }
   result.output_storage.resize(memory.output.bytes() / 2);
   std::memcpy(result.output_storage.data(), memory.output.data(), memory.output.bytes());

@@ -102,4 +102,12 @@ void MemoryMap::add_image(const void* address_within) {
   dl_iterate_phdr(visit_image, &search);
 }
 
+std::vector<BufferTraffic> MemoryMap::traffic() const {
+  std::vector<BufferTraffic> traffic;
+  for (const MemoryRegion& region : regions_) {
+    if (!region.name.empty()) traffic.push_back({region.name, *region.read, *region.written});
+  }
+  return traffic;
+}
+
 }  // namespace heddle

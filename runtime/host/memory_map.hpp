@@ -34,6 +34,13 @@ class BlockOwners {
   std::vector<Owner> readers_;
 };
 
+/// Bytes of a buffer that a launch asked for, caches aside.
+struct BufferTraffic {
+  std::string name;
+  long long read = 0;
+  long long written = 0;
+};
+
 struct MemoryRegion {
   const char* begin = nullptr;
   const char* end = nullptr;
@@ -41,9 +48,18 @@ struct MemoryRegion {
   bool writable = false;
   std::unique_ptr<BlockOwners> owners;  ///< writable buffers only
 
+  /// Counts an access; blocks run at once.
+  void count(long long bytes, bool write) const {
+    (write ? *written : *read).fetch_add(bytes, std::memory_order_relaxed);
+  }
+
   bool contains(const char* address, long long bytes) const {
     return address >= begin && bytes <= end - address && address < end;
   }
+
+  using Counter = std::unique_ptr<std::atomic<long long>>;
+  Counter read = std::make_unique<std::atomic<long long>>(0);
+  Counter written = std::make_unique<std::atomic<long long>>(0);
 };
 
 class MemoryMap {
@@ -56,6 +72,8 @@ class MemoryMap {
   std::string describe(const void* address) const;
   /// Read-only memory of the program itself: constants of the kernel.
   void add_image(const void* address_within);
+  /// Of each buffer so far, in the order given.
+  std::vector<BufferTraffic> traffic() const;
 
  private:
   std::vector<MemoryRegion> regions_;
