@@ -1,4 +1,4 @@
-# libheddle.so = heddle::runtime: the C ABI over heddle_core, and how both faces are installed.
+# libheddle.so = heddle::runtime: the C ABI over heddle_core.
 add_library(heddle SHARED c_abi.cpp c_abi_create.cpp)
 add_library(heddle::runtime ALIAS heddle)
 set_target_properties(heddle PROPERTIES
@@ -22,22 +22,3 @@ target_link_options(heddle PRIVATE
   "LINKER:--no-undefined"
   "LINKER:-z,nodelete")
 set_target_properties(heddle PROPERTIES LINK_DEPENDS "${symbols}")
-
-include(CMakePackageConfigHelpers)
-set(HEDDLE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/heddle")
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/heddleConfigVersion.cmake"
-                                 COMPATIBILITY SameMajorVersion)
-file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/heddleConfig.cmake"
-"# find_package(heddle) -> heddle::runtime. Needs nothing beyond the shared library.
-include(\"\${CMAKE_CURRENT_LIST_DIR}/heddleTargets.cmake\")
-")
-
-install(TARGETS heddle EXPORT heddleTargets
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
-install(DIRECTORY include/heddle DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
-install(EXPORT heddleTargets NAMESPACE heddle:: DESTINATION "${HEDDLE_CMAKE_DIR}"
-  COMPONENT runtime)
-install(FILES
-  "${CMAKE_CURRENT_BINARY_DIR}/heddleConfig.cmake"
-  "${CMAKE_CURRENT_BINARY_DIR}/heddleConfigVersion.cmake"
-  DESTINATION "${HEDDLE_CMAKE_DIR}" COMPONENT runtime)

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+/* HEDDLE_STATIC comes with the target heddle::runtime_static. */
+#if defined(__GNUC__) && !defined(HEDDLE_STATIC)
 #define HEDDLE_API __attribute__((visibility("default")))
 #else
 #define HEDDLE_API
@@ -30,20 +31,20 @@ extern "C" {
 /* Values are stable: new ones are added at the end. */
 typedef enum heddle_status {
   HEDDLE_OK = 0,
-  HEDDLE_INVALID_ARGUMENT = 1,    /* the caller's input is wrong */
-  HEDDLE_UNSUPPORTED = 2,         /* a valid request that this version cannot honour */
-  HEDDLE_NO_LEGAL_CONFIG = 3,     /* no kernel of heddle's fits this problem on this device */
-  HEDDLE_CHECK_FAILED = 4,        /* a result differs from the reference */
-  HEDDLE_COMPILE_FAILED = 5,      /* NVRTC refused a kernel */
-  HEDDLE_DRIVER_MISSING = 6,      /* no CUDA driver, only its stub, or too old a one */
-  HEDDLE_DEVICE_MISSING = 7,      /* a driver, but no device */
-  HEDDLE_NVRTC_MISSING = 8,       /* no usable libnvrtc, and the kernel is not cached */
-  HEDDLE_DRIVER_ERROR = 9,        /* a driver call failed */
-  HEDDLE_OUT_OF_MEMORY = 10,      /* host or device memory, or the caller's allocator */
+  HEDDLE_INVALID_ARGUMENT = 1, /* the caller's input is wrong */
+  HEDDLE_UNSUPPORTED = 2,      /* a valid request that this version cannot honour */
+  HEDDLE_NO_LEGAL_CONFIG = 3,  /* no kernel of heddle's fits this problem on this device */
+  HEDDLE_CHECK_FAILED = 4,     /* a result differs from the reference */
+  HEDDLE_COMPILE_FAILED = 5,   /* NVRTC refused a kernel */
+  HEDDLE_DRIVER_MISSING = 6,   /* no CUDA driver, only its stub, or too old a one */
+  HEDDLE_DEVICE_MISSING = 7,   /* a driver, but no device */
+  HEDDLE_NVRTC_MISSING = 8,    /* no usable libnvrtc, and the kernel is not cached */
+  HEDDLE_DRIVER_ERROR = 9,     /* a driver call failed */
+  HEDDLE_OUT_OF_MEMORY = 10,   /* host or device memory, or the caller's allocator */
   HEDDLE_WORKSPACE_TOO_SMALL = 11,
-  HEDDLE_CAPTURE_MISS = 12,       /* a kernel is not resident while its stream is captured */
+  HEDDLE_CAPTURE_MISS = 12, /* a kernel is not resident while its stream is captured */
   HEDDLE_IO = 13,
-  HEDDLE_INTERNAL = 14            /* a fault of heddle's own */
+  HEDDLE_INTERNAL = 14 /* a fault of heddle's own */
 } heddle_status;
 
 typedef enum heddle_dtype { HEDDLE_BF16 = 0, HEDDLE_FP16 = 1, HEDDLE_E4M3 = 2 } heddle_dtype;
@@ -77,23 +78,23 @@ typedef enum heddle_match {
   HEDDLE_MATCH_NEAREST_SIZE = 1, /* measured on this device class at another size */
   HEDDLE_MATCH_OTHER_DEVICE = 2,
   HEDDLE_MATCH_PREDICTED = 3,
-  HEDDLE_MATCH_DEFAULT = 4       /* nothing known: heddle's own default */
+  HEDDLE_MATCH_DEFAULT = 4 /* nothing known: heddle's own default */
 } heddle_match;
 
 typedef struct heddle_context heddle_context;
 
 typedef struct heddle_problem {
   size_t struct_size;
-  int64_t batch;     /* 0 here, in heads or in seqlen_q: an empty problem, nothing is done */
-  int64_t heads;     /* query heads */
-  int64_t kv_heads;  /* key/value heads, a divisor of heads; 0 = heads */
+  int64_t batch;    /* 0 here, in heads or in seqlen_q: an empty problem, nothing is done */
+  int64_t heads;    /* query heads */
+  int64_t kv_heads; /* key/value heads, a divisor of heads; 0 = heads */
   int64_t seqlen_q;
-  int64_t seqlen_kv; /* 0: the output is written as zeros */
-  int64_t head_dim;  /* a multiple of 8 up to 256 */
+  int64_t seqlen_kv;  /* 0: the output is written as zeros */
+  int64_t head_dim;   /* a multiple of 8 up to 256 */
   int64_t head_dim_v; /* 0 = head_dim; others are not supported yet */
-  int32_t dtype;     /* heddle_dtype of query, key, value and output */
-  int32_t mask;      /* heddle_mask */
-  double scale;      /* multiplies q.k; 0 = 1/sqrt(head_dim) */
+  int32_t dtype;      /* heddle_dtype of query, key, value and output */
+  int32_t mask;       /* heddle_mask */
+  double scale;       /* multiplies q.k; 0 = 1/sqrt(head_dim) */
   /* {batch, head, row} in elements; columns are contiguous. All zero: contiguous
    * [batch, heads, seqlen, head_dim]. */
   int64_t query_strides[3];
@@ -107,9 +108,9 @@ typedef struct heddle_problem {
   int32_t direction; /* heddle_direction */
   int64_t window_left;
   int64_t window_right;
-  double softcap;             /* cap * tanh(logit / cap); 0 = none */
-  const char* score_snippet;  /* user code applied to each logit */
-  const char* mask_snippet;   /* user code that says which keys are visible */
+  double softcap;            /* cap * tanh(logit / cap); 0 = none */
+  const char* score_snippet; /* user code applied to each logit */
+  const char* mask_snippet;  /* user code that says which keys are visible */
 } heddle_problem;
 
 /* Device pointers of one call. */
@@ -162,9 +163,9 @@ typedef struct heddle_options {
 
 typedef struct heddle_prepare_result {
   size_t struct_size;
-  int32_t status;      /* heddle_status of this problem */
-  int32_t match;       /* heddle_match */
-  int32_t from_cache;  /* 1: no kernel had to be compiled */
+  int32_t status;     /* heddle_status of this problem */
+  int32_t match;      /* heddle_match */
+  int32_t from_cache; /* 1: no kernel had to be compiled */
   int32_t reserved;
   double milliseconds; /* spent on this problem */
 } heddle_prepare_result;
