@@ -174,8 +174,7 @@ double score_traffic(const Cut& c, double bytes_per_score, const DeviceLimits& l
   return scores * bytes_per_score * (1 - 0.8 * kept);
 }
 
-/// One of the two matrix products of unfused: `streamed` bytes arrive per step, `written` are
-/// stored.
+/// One of the two matrix products of unfused.
 void count_product(PartWork& work, const Problem& problem, const KernelConfig& config,
                    const Cut& c) {
   work.mean_steps = c.heads * c.head_steps / work.blocks;

@@ -41,10 +41,10 @@ struct StoredCubin {
   CompileNotes notes;
 };
 
-/// Compiled kernels by 128-bit key: bounded in size, disposable (design: cubins.db). Each blob
-/// carries a checksum verified on read; a damaged one is a miss. Never throws for a reason of the
-/// file's: it degrades to memory with one warning, as ResultsStore does. Thread-safe; several
-/// processes may share the file.
+/// Compiled kernels by 128-bit key: bounded in size, disposable (cubins.db). Each blob carries a
+/// checksum verified on read; a damaged one is a miss. Never throws for a reason of the file's: it
+/// degrades to memory with one warning, as ResultsStore does. Thread-safe; several processes may
+/// share the file.
 class CubinStore {
  public:
   struct Options {

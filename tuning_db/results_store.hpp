@@ -10,10 +10,10 @@
 
 namespace heddle {
 
-/// Measurements, predictions, failures and winners: durable, never evicted (design: results.db).
-/// Never a reason to fail: an unwritable, locked, full, corrupt or newer database degrades to
-/// memory with one warning; rows that could not be written are written as soon as they can be.
-/// Thread-safe; several processes may share the file.
+/// Measurements, predictions, failures and winners: durable, never evicted (results.db). Never a
+/// reason to fail: an unwritable, locked, full, corrupt or newer database degrades to memory with
+/// one warning; rows that could not be written are written as soon as they can be. Thread-safe;
+/// several processes may share the file.
 class ResultsStore {
  public:
   struct Options {

@@ -5,9 +5,9 @@
 // `at` has one coordinate per dimension of the map, in elements, the innermost (contiguous)
 // dimension first: the first element of the box. Box and swizzle are the map's. What of a box
 // overhangs the tensor is loaded as zeros, yet counts its bytes, and is not stored. The shared tile
-// begins at a multiple of 128 bytes, of swizzle_alignment() where it is swizzled. at[0] is a multiple
-// of 16 bytes, and no coordinate of a store is negative: an H200 takes either for an illegal
-// instruction.
+// begins at a multiple of 128 bytes, of swizzle_alignment() where it is swizzled. at[0] is a
+// multiple of 16 bytes, and no coordinate of a store is negative: an H200 takes either for an
+// illegal instruction.
 
 #include "instruction/bulk_copy.cuh"
 #include "tensor_map.cuh"

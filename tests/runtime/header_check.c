@@ -1,4 +1,4 @@
-/* heddle.h is C99, and a C program gets along with it alone. argv[1]: a driver that is not there. */
+/* heddle.h is C99, and a C program gets along with it alone. argv[1]: a driver that is absent. */
 #include <heddle/heddle.h>
 #include <stdio.h>
 #include <string.h>
