@@ -154,6 +154,7 @@ int fork_cases(const std::vector<TwinCase>& cases, const std::vector<Bytes>& hos
   if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
   std::fflush(stdout);
   const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
   if (child == 0) {
     const int code = run_cases(cases, host, progress, ends[1]);
     std::fflush(stdout);

@@ -67,7 +67,7 @@ TwinDifference difference(const Bytes& left, const Bytes& right, const TwinBound
   const auto a = values_of<float>(left);
   const auto b = values_of<float>(right);
   TwinDifference result;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (std::memcmp(&a[i], &b[i], sizeof(float)) == 0) continue;
     ++result.words;
     const bool both_nan = std::isnan(a[i]) && std::isnan(b[i]);

@@ -84,7 +84,7 @@ Bytes bytes_of(const std::vector<Value>& values) {
   return bytes;
 }
 
-/// How two outputs differ.
+/// How two outputs differ, as far as both reach.
 struct TwinDifference {
   std::size_t words = 0;   ///< 32-bit words that are not the same
   std::size_t beyond = 0;  ///< of them, beyond the bound
