@@ -36,13 +36,6 @@ set(fakes "$<TARGET_FILE:heddle_fake_cuda>" "${HEDDLE_FAKE_NVRTC_ROOT}/13_loadab
 add_test(NAME face_check COMMAND face_check ${fakes})
 set_tests_properties(face_check PROPERTIES LABELS unit TIMEOUT 60)
 
-add_test(NAME install_test COMMAND "${CMAKE_COMMAND}"
-  "-DBUILD=${PROJECT_BINARY_DIR}" "-DSOURCE=${PROJECT_SOURCE_DIR}"
-  "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/install_test" "-DCXX=${CMAKE_CXX_COMPILER}"
-  "-DFAKE_CUDA=$<TARGET_FILE:heddle_fake_cuda>"
-  "-DFAKE_NVRTC=${HEDDLE_FAKE_NVRTC_ROOT}/13_loadable" -P "${here}/install_test.cmake")
-set_tests_properties(install_test PROPERTIES LABELS unit TIMEOUT 300)
-
 # Ways for a process to end.
 add_executable(exit_check "${here}/exit_check.cpp")
 target_link_libraries(exit_check PRIVATE heddle)
@@ -56,9 +49,8 @@ foreach(way IN ITEMS return driver_first never_destroyed thread_exit context_gon
 endforeach()
 
 # What these tests are about is what AddressSanitizer reports: an operator new of the test's own, a
-# context that is never destroyed; and a consumer of the package is built without it.
+# context that is never destroyed.
 if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*address")
   set_tests_properties(hot_path_test PROPERTIES ENVIRONMENT ASAN_OPTIONS=alloc_dealloc_mismatch=0)
   set_tests_properties(exit_never_destroyed PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-  set_tests_properties(install_test PROPERTIES DISABLED ON)
 endif()

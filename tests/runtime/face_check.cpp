@@ -1,5 +1,5 @@
 // The C++17 face with exceptions off and hidden visibility, as a consumer's program: built in the
-// tree and, by install_test, against the installed package. argv: fake driver, folder of an NVRTC.
+// tree and, by the C93 tests, against the installed package. argv: fake driver, folder of an NVRTC.
 #include <dlfcn.h>
 
 #include <cstdio>
