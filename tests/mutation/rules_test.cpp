@@ -159,8 +159,9 @@ TEST_CASE("the rate leaves out what cannot be caught") {
   counts.mutants = 10, counts.stillborn = 2, counts.equivalent = 3, counts.killed = 4;
   counts.survived = 1;
   CHECK(table.total().kill_rate() == Approx(80));
-  CHECK(table.markdown().find("| fa2 | bound | 10 | 2 | 3 | 4 | 1 | 80.0 % |") !=
-        std::string::npos);
+  const std::string markdown = table.markdown();
+  CHECK(markdown.find("| fa2 | 10 | 2 | 3 | 4 | 1 | 80.0 % |") != std::string::npos);
+  CHECK(markdown.find("| bound | 10 | 2 | 3 | 4 | 1 | 80.0 % |") != std::string::npos);
 }
 
 }  // namespace

@@ -43,6 +43,12 @@ bool is_multiplicative(const Token& token) {
   return token.binary && (token.is("*") || token.is("/") || token.is("%"));
 }
 
+/// A point, or the sign of a hexadecimal exponent: "0x1p-23f".
+bool continues_number(std::string_view number, char next) {
+  const bool exponent = number.starts_with("0x") && number.back() == 'p';
+  return next == '.' || (exponent && (next == '-' || next == '+'));
+}
+
 }  // namespace
 
 SourceScan::SourceScan(std::string text) : text_(std::move(text)), masked_(text_) {
@@ -109,7 +115,8 @@ void SourceScan::tokenize() {
       const bool number = std::isdigit(static_cast<unsigned char>(all[i])) != 0;
       kind = number ? TokenKind::kNumber : TokenKind::kName;
       while (i + length < all.size() &&
-             (is_word(all[i + length]) || (number && all[i + length] == '.'))) {
+             (is_word(all[i + length]) ||
+              (number && continues_number(all.substr(i, length), all[i + length])))) {
         ++length;
       }
     } else {

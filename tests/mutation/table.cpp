@@ -11,10 +11,26 @@ std::string text_row(const std::string& owner, const std::string& rule, const Co
                      counts.survived, counts.known, counts.kill_rate());
 }
 
-std::string markdown_row(const std::string& owner, const std::string& rule, const Counts& counts) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {:.1f} % |\n", owner, rule,
-                     counts.mutants, counts.stillborn, counts.equivalent, counts.killed,
+std::string markdown_row(const std::string& name, const Counts& counts) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {:.1f} % |\n", name, counts.mutants,
+                     counts.stillborn, counts.equivalent, counts.killed,
                      counts.survived + counts.known, counts.kill_rate());
+}
+
+/// Counts summed by one of the two names.
+template <class Name>
+std::string markdown_table(const Table::Rows& rows, const std::string& title, Name name) {
+  std::map<std::string, Counts> sums;
+  Counts total;
+  for (const auto& [key, counts] : rows) {
+    sums[name(key)].add(counts);
+    total.add(counts);
+  }
+  std::string text = "| " + title +
+                     " | mutants | do not compile | equivalent | caught | survive | caught |\n"
+                     "|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, counts] : sums) text += markdown_row(key, counts);
+  return text + markdown_row("all", total);
 }
 
 }  // namespace
@@ -48,11 +64,8 @@ std::string Table::text() const {
 }
 
 std::string Table::markdown() const {
-  std::string text =
-      "| headers of | rule | mutants | stillborn | equivalent | killed | survived | caught |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  for (const auto& [key, counts] : rows_) text += markdown_row(key.first, key.second, counts);
-  return text + markdown_row("all", "", total());
+  return markdown_table(rows_, "headers of", [](const auto& key) { return key.first; }) + "\n" +
+         markdown_table(rows_, "rule", [](const auto& key) { return key.second; });
 }
 
 }  // namespace heddle::mutation

@@ -22,13 +22,16 @@ struct Counts {
 
 class Table {
  public:
+  using Rows = std::map<std::pair<std::string, std::string>, Counts>;
+
   Counts& of(const std::string& owner, const std::string& rule) { return rows_[{owner, rule}]; }
   Counts total() const;
   std::string text() const;
+  /// One table by owner and one by rule.
   std::string markdown() const;
 
  private:
-  std::map<std::pair<std::string, std::string>, Counts> rows_;
+  Rows rows_;
 };
 
 }  // namespace heddle::mutation
