@@ -163,13 +163,15 @@ void Judge::check_unmutated(PreparedProblem& problem) {
   }
 }
 
-void Judge::check_unmutated(int jobs) {
+void Judge::check_unmutated(int jobs, const std::string& family) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {
     try {
-      for (std::size_t i = next++; i < problems_.size(); i = next++) check_unmutated(problems_[i]);
+      for (std::size_t i = next++; i < problems_.size(); i = next++) {
+        if (problems_[i].is_of(family)) check_unmutated(problems_[i]);
+      }
     } catch (...) {
       std::lock_guard lock(mutex);
       failure = std::current_exception();

@@ -24,14 +24,19 @@ struct PreparedProblem {
   std::vector<KernelSource> sources;
   std::set<std::string> headers;  ///< that its kernels include
   double seconds = 0;             ///< CPU time of a run of the kernels as they are
+
+  /// Any is, if `family` is empty.
+  bool is_of(const std::string& family) const {
+    return family.empty() || enum_name(small.config.family) == family;
+  }
 };
 
 class Judge {
  public:
   /// Compiles nothing yet.
   Judge();
-  /// Throws Error when the kernels as they are fail a check.
-  void check_unmutated(int jobs);
+  /// Throws Error when the kernels as they are fail a check. Of one family, or all if empty.
+  void check_unmutated(int jobs, const std::string& family);
 
   const std::vector<PreparedProblem>& problems() const { return problems_; }
   /// The text of every mutable header that some kernel includes, by name.

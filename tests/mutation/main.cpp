@@ -130,9 +130,10 @@ bool report_unmatched(const Session& session) {
   return any;
 }
 
-void check_unmutated(Judge& judge, int jobs) {
-  judge.check_unmutated(jobs);
+void check_unmutated(Judge& judge, const Options& options) {
+  judge.check_unmutated(options.jobs, options.family);
   for (const PreparedProblem& problem : judge.problems()) {
+    if (!problem.is_of(options.family)) continue;
     std::cout << fmt::format("unmutated: {} passes, {:.2f} s\n", problem.small.name,
                              problem.seconds);
   }
@@ -175,7 +176,7 @@ int run(Options options) {
   };
   bool complete = true;
   if (options.logs.empty()) {
-    check_unmutated(judge, options.jobs);
+    check_unmutated(judge, options);
     judge_mutants(judge, chosen, {options.jobs, options.family}, report);
   } else {
     complete = replay(options.logs, chosen, report);

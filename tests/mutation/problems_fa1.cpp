@@ -72,6 +72,11 @@ void add_fa1(Problems& list) {
     recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 4;
     recipe.bad_values = 2;
   })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 odd values in the masked block alone";
+    recipe.batch = 1, recipe.heads = 1;
+    recipe.seqlen_q = 32, recipe.seqlen_kv = 160, recipe.bad_values = 32;
+  })));
   list.push_back(
       make({.name = "fa1 deep",
             .config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2},

@@ -118,6 +118,20 @@ void add_fa2(Problems& list) {
                        .heads = 1,
                        .kv_heads = 1,
                        .bad_values = 30}));
+  // Key 64 has one in the first column, key 95 in the last.
+  const Recipe one_value{.name = "fa2 one odd value, in the first column",
+                         .config = {.tile_m = 16, .tile_n = 32, .warps = 1, .stages = 2},
+                         .seqlen_q = 16,
+                         .seqlen_kv = 65,
+                         .batch = 1,
+                         .heads = 1,
+                         .kv_heads = 1,
+                         .bad_values = 1};
+  list.push_back(make(one_value));
+  list.push_back(make(with(one_value, [](Recipe& recipe) {
+    recipe.name = "fa2 one odd value, in the last column";
+    recipe.seqlen_kv = 96;
+  })));
   list.push_back(make({.name = "fa2 one block of three stages",
                        .config = {.tile_m = 16, .tile_n = 32, .warps = 1, .stages = 3},
                        .head_dim = 16,

@@ -79,6 +79,24 @@ void add_unfused(Problems& list) {
     recipe.heads = 2;
     recipe.seqlen_kv = 50;
   })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused odd values in the masked block alone";
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+    recipe.seqlen_q = 32, recipe.seqlen_kv = 96, recipe.bad_values = 32;
+  })));
+  // The scores of 72 keys fill their pitch. Behind the row of P lies half of a score: in fp16 one
+  // in 32 such halves is not finite.
+  list.push_back(make(
+      {.name = "unfused full pitch",
+       .config = {.family = Family::kUnfused, .tile_m = 64, .tile_n = 64, .warps = 2, .stages = 2},
+       .dtype = DataType::kFp16,
+       .head_dim = 16,
+       .mask = MaskKind::kFull,
+       .seqlen_q = 128,
+       .seqlen_kv = 72,
+       .batch = 1,
+       .heads = 2,
+       .kv_heads = 2}));
   list.push_back(make(
       {.name = "unfused deep",
        .config = {.family = Family::kUnfused, .tile_m = 16, .tile_n = 32, .warps = 2, .stages = 2},

@@ -97,6 +97,7 @@ TEST_CASE("numbers beside operators, strides and offsets move by one") {
         Texts{"p += n * (view.row_stride + 1);", "p += n * (view.row_stride - 1);"});
   CHECK(results("x = y / 1;", "index") == Texts{"x = y / 2;"});
   CHECK(results("const int first_row = 0; f<4>(x);", "index").empty());
+  CHECK(results("return 0x1p-23f * x;", "index").empty());
 }
 
 TEST_CASE("a factor becomes 1") {

@@ -81,8 +81,7 @@ std::string try_problem(Judge& judge, const PreparedProblem& problem, const Muta
 
 std::string try_all(Judge& judge, const Mutant& mutant, const std::string& family, int out) {
   for (const PreparedProblem& problem : judge.problems()) {
-    if (!problem.headers.contains(mutant.file)) continue;
-    if (!family.empty() && enum_name(problem.small.config.family) != family) continue;
+    if (!problem.headers.contains(mutant.file) || !problem.is_of(family)) continue;
     announce(out, problem.small.name);
     const std::string verdict = try_problem(judge, problem, mutant);
     if (!verdict.empty()) return verdict;
