@@ -45,12 +45,17 @@ void add_unfused(Problems& list) {
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.batch = 1, recipe.heads = 2;
     recipe.bad_values = 40;
   })));
-  // The softmax has five ways: up to 512, 1024, 2048, 8192 keys, and beyond.
+  // The softmax has five ways: up to 256, 512, 1024, 4096 keys, and beyond.
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 512 keys, steep";
-    recipe.seqlen_q = 45, recipe.seqlen_kv = 512;
+    recipe.name = "unfused 256 keys, steep";
+    recipe.seqlen_q = 45, recipe.seqlen_kv = 256;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
     recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 40;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 257 keys";
+    recipe.seqlen_q = 5, recipe.seqlen_kv = 257;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused 513 keys";
@@ -63,13 +68,8 @@ void add_unfused(Problems& list) {
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 2049 keys";
-    recipe.seqlen_q = 5, recipe.seqlen_kv = 2049;
-    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
-  })));
-  list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "unfused 8200 keys";
-    recipe.seqlen_q = 35, recipe.seqlen_kv = 8200;
+    recipe.name = "unfused 4104 keys";
+    recipe.seqlen_q = 35, recipe.seqlen_kv = 4104;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(deep, [](Recipe& recipe) {
