@@ -77,6 +77,13 @@ void add_fa2(Problems& list) {
     recipe.seqlen_q = 70, recipe.seqlen_kv = 20, recipe.num_splits = 5;
     recipe.logit_factor = 40, recipe.inputs = InputKind::kLargeLogits;
   })));
+  list.push_back(make(with(split, [](Recipe& recipe) {
+    recipe.name = "fa2 split, odd values";
+    recipe.config.tile_n = 32, recipe.config.stages = 2;
+    recipe.seqlen_q = 70, recipe.seqlen_kv = 100, recipe.num_splits = 2;
+    recipe.batch = 2, recipe.heads = 3, recipe.kv_heads = 1;
+    recipe.bad_values = 40, recipe.alignment = 16, recipe.inputs = InputKind::kNormal;
+  })));
   list.push_back(make({.name = "fa2 split, long rows",
                        .config = {.tile_m = 16,
                                   .tile_n = 16,

@@ -84,6 +84,11 @@ void add_unfused(Problems& list) {
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
     recipe.seqlen_q = 32, recipe.seqlen_kv = 96, recipe.bad_values = 32;
   })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused one row for the softmax's last block";
+    recipe.seqlen_q = 33, recipe.seqlen_kv = 40;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
   // The scores of 72 keys fill their pitch. Behind the row of P lies half of a score: in fp16 one
   // in 32 such halves is not finite.
   list.push_back(make(
