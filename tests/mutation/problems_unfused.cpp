@@ -85,6 +85,10 @@ void add_unfused(Problems& list) {
     recipe.seqlen_q = 32, recipe.seqlen_kv = 96, recipe.bad_values = 32;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused odd value that one row sees";
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1, recipe.bad_values = 14;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused one row for the softmax's last block";
     recipe.seqlen_q = 33, recipe.seqlen_kv = 40;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
