@@ -1,4 +1,4 @@
-# What find_package(heddle) finds. Install components: runtime and, for heddle::runtime_static, static.
+# What find_package(heddle) finds. Install components: runtime; static for heddle::runtime_static.
 include(CMakePackageConfigHelpers)
 set(cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heddle")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/heddleConfigVersion.cmake"

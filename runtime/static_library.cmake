@@ -1,6 +1,6 @@
-# libheddle.a = heddle::runtime_static: the same in one archive. What it uses of Debian's libraries is
-# linked by whoever links it. SQLite is the shared one on purpose: POSIX locks belong to a process,
-# so two copies of SQLite in it that open the same file would drop each other's.
+# libheddle.a = heddle::runtime_static: the same in one archive. What it uses of Debian's libraries
+# is linked by whoever links it. SQLite is the shared one on purpose: POSIX locks belong to a
+# process, so two copies of SQLite in it that open the same file would drop each other's.
 add_library(heddle_static STATIC
   c_abi.cpp
   c_abi_create.cpp

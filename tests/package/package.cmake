@@ -1,4 +1,5 @@
-# What the scripts here share. -DBUILD= -DSOURCE= -DWORK= -DCXX= -DFAKE_CUDA= -DFAKE_NVRTC=
+# What the scripts here share. -DBUILD= -DSOURCE= -DWORK= -DCXX= -DGENERATOR=
+# -DFAKE_CUDA= -DFAKE_NVRTC=
 function(run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT code EQUAL 0)
@@ -42,7 +43,7 @@ endfunction()
 
 # Configures and builds WORK/name against the moved package.
 function(build_against_moved name)
-  run("configure ${name}" "${CMAKE_COMMAND}" -S "${WORK}/${name}" -B "${WORK}/build_${name}"
-      "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCMAKE_CXX_COMPILER=${CXX}" ${ARGN})
+  run("configure ${name}" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}/${name}"
+      -B "${WORK}/build_${name}" "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCMAKE_CXX_COMPILER=${CXX}")
   run("build ${name}" "${CMAKE_COMMAND}" --build "${WORK}/build_${name}" --parallel 2)
 endfunction()

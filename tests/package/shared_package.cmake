@@ -1,5 +1,5 @@
-# C93: the installed package, moved elsewhere, serves a C++17 project with exceptions off. No SQLite,
-# fmt or yaml-cpp shows through libheddle.so.
+# C93: the installed package, moved elsewhere, serves a C++17 project with exceptions off. No
+# SQLite, fmt or yaml-cpp shows through libheddle.so.
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
 install_and_move(runtime)
 check_no_paths()
@@ -16,7 +16,8 @@ foreach(symbol IN LISTS symbols)
   endif()
 endforeach()
 run("readelf" readelf -d "${library}")
-if(output MATCHES "NEEDED[^\n]*(libcuda|libnvrtc)" OR NOT output MATCHES "SONAME[^\n]*libheddle.so.0"
+if(output MATCHES "NEEDED[^\n]*(libcuda|libnvrtc)"
+   OR NOT output MATCHES "SONAME[^\n]*libheddle.so.0"
    OR NOT output MATCHES "NODELETE" OR output MATCHES "RUNPATH|RPATH")
   message(FATAL_ERROR "libheddle.so's dynamic section:\n${output}")
 endif()
@@ -42,8 +43,9 @@ run("face_check" "${CMAKE_COMMAND}" -E env --unset=LD_LIBRARY_PATH
 message(STATUS "${output}")
 
 # The static library is asked for by name, and its absence told.
-execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/consumer" -B "${WORK}/build_static"
-                "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCMAKE_CXX_COMPILER=${CXX}"
+execute_process(COMMAND "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}/consumer"
+                -B "${WORK}/build_static" "-DCMAKE_PREFIX_PATH=${WORK}/moved"
+                "-DCMAKE_CXX_COMPILER=${CXX}"
                 -DHEDDLE_COMPONENTS=static
                 RESULT_VARIABLE code ERROR_VARIABLE output OUTPUT_VARIABLE ignored)
 if(code EQUAL 0 OR NOT output MATCHES "installed without its component[ \n]+static")

@@ -19,7 +19,7 @@ if(HEDDLE_BUILD_TESTS OR HEDDLE_DEVELOPER_MODE OR NOT CMAKE_CXX_STANDARD EQUAL 1
   message(FATAL_ERROR \"heddle's own settings reach its parent\")
 endif()
 ")
-run("configure" "${CMAKE_COMMAND}" -G Ninja -S "${WORK}/project" -B "${WORK}/build"
+run("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}/project" -B "${WORK}/build"
     "-DCMAKE_CXX_COMPILER=${CXX}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
 file(READ "${WORK}/build/compile_commands.json" commands)
 string(REGEX MATCH "[^\n]*project/main.cpp\"" command "${commands}")
