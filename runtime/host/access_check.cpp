@@ -170,8 +170,7 @@ void AccessCheck::begin_flight(const void* address, long long bytes, const Fligh
   const auto known = std::find(flights_.begin(), flights_.end(), flight);
   const auto id = static_cast<std::uint16_t>(known - flights_.begin() + 1);
   if (known == flights_.end()) flights_.push_back(flight);
-  const auto offset =
-      static_cast<std::size_t>(static_cast<const unsigned char*>(address) - shared_);
+  const std::size_t offset = shared_offset(address);
   const std::size_t last = (offset + static_cast<std::size_t>(bytes) - 1) / kCell;
   for (std::size_t cell = offset / kCell; cell <= last; ++cell) {
     cells_[cell] = id;
@@ -179,8 +178,7 @@ void AccessCheck::begin_flight(const void* address, long long bytes, const Fligh
 }
 
 void AccessCheck::end_flight(const void* address, long long bytes) {
-  const auto offset =
-      static_cast<std::size_t>(static_cast<const unsigned char*>(address) - shared_);
+  const std::size_t offset = shared_offset(address);
   const std::size_t last = (offset + static_cast<std::size_t>(bytes) - 1) / kCell;
   std::fill(cells_.begin() + static_cast<std::ptrdiff_t>(offset / kCell),
             cells_.begin() + static_cast<std::ptrdiff_t>(last) + 1, std::uint16_t{0});

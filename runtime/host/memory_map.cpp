@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 namespace heddle {
@@ -68,6 +71,7 @@ MemoryMap::MemoryMap(const std::vector<HostBuffer>& buffers) {
     region.writable = buffer.access == BufferAccess::kReadWrite;
     if (region.writable) region.owners = std::make_unique<BlockOwners>(buffer.bytes);
   }
+  buffer_count_ = std::ssize(regions_);
 }
 
 const MemoryRegion* MemoryMap::find(const void* address, long long bytes) const {
@@ -104,9 +108,10 @@ void MemoryMap::add_image(const void* address_within) {
 
 std::vector<BufferTraffic> MemoryMap::traffic() const {
   std::vector<BufferTraffic> traffic;
-  for (const MemoryRegion& region : regions_) {
-    if (!region.name.empty()) traffic.push_back({region.name, *region.read, *region.written});
-  }
+  const auto end = regions_.begin() + buffer_count_;
+  std::for_each(regions_.begin(), end, [&](const MemoryRegion& region) {
+    traffic.push_back({region.name, *region.read, *region.written});
+  });
   return traffic;
 }
 

@@ -2,6 +2,7 @@
 // Which memory a launch may touch, and who touched what of it between blocks.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,19 +48,18 @@ struct MemoryRegion {
   std::string name;
   bool writable = false;
   std::unique_ptr<BlockOwners> owners;  ///< writable buffers only
-
-  /// Counts an access; blocks run at once.
-  void count(long long bytes, bool write) const {
-    (write ? *written : *read).fetch_add(bytes, std::memory_order_relaxed);
-  }
+  // Behind pointers, since regions move and atomics do not.
+  using Counter = std::unique_ptr<std::atomic<long long>>;
+  Counter read = std::make_unique<std::atomic<long long>>(0);     ///< bytes
+  Counter written = std::make_unique<std::atomic<long long>>(0);  ///< bytes
 
   bool contains(const char* address, long long bytes) const {
     return address >= begin && bytes <= end - address && address < end;
   }
-
-  using Counter = std::unique_ptr<std::atomic<long long>>;
-  Counter read = std::make_unique<std::atomic<long long>>(0);
-  Counter written = std::make_unique<std::atomic<long long>>(0);
+  /// Counts an access; blocks run at once.
+  void count(long long bytes, bool write) const {
+    (write ? *written : *read).fetch_add(bytes, std::memory_order_relaxed);
+  }
 };
 
 class MemoryMap {
@@ -72,11 +72,12 @@ class MemoryMap {
   std::string describe(const void* address) const;
   /// Read-only memory of the program itself: constants of the kernel.
   void add_image(const void* address_within);
-  /// Of each buffer so far, in the order given.
+  /// Of each buffer so far, in the order given; images and empty buffers are left out.
   std::vector<BufferTraffic> traffic() const;
 
  private:
-  std::vector<MemoryRegion> regions_;
+  std::vector<MemoryRegion> regions_;  ///< the buffers, then the images' segments
+  std::ptrdiff_t buffer_count_ = 0;
 };
 
 }  // namespace heddle

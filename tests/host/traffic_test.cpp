@@ -50,6 +50,7 @@ Counted count(Family family, int seqlen_q, int seqlen_kv) {
 void check_streams(const Counted& counted) {
   const Sizes& sizes = counted.problem.sizes;
   const long long tiles = (sizes.seqlen_q + counted.config.tile_m - 1) / counted.config.tile_m;
+  CHECK(counted.run.traffic.size() == 5);  // no workspace, and nothing but tensors
   CHECK(counted.of("Q").read == counted.tensor_bytes(sizes.seqlen_q));
   CHECK(counted.of("K").read == tiles * counted.tensor_bytes(sizes.seqlen_kv));
   CHECK(counted.of("V").read == tiles * counted.tensor_bytes(sizes.seqlen_kv));
