@@ -83,7 +83,8 @@ std::vector<std::pair<std::string, double>> terms(const Prediction& prediction) 
   return {
       {"tensor", prediction.tensor_seconds}, {"exp", prediction.exponential_seconds},
       {"issue", prediction.issue_seconds},   {"shared memory", prediction.shared_memory_seconds},
-      {"HBM", prediction.hbm_seconds},       {"launch", prediction.launch_seconds}};
+      {"L2", prediction.l2_seconds},         {"HBM", prediction.hbm_seconds},
+      {"launch", prediction.launch_seconds}};
 }
 
 void print(const Explanation& result) {

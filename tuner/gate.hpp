@@ -31,7 +31,7 @@ std::vector<KernelConfig> reference_configs();
 class Gate {
  public:
   /// Checks at the problem's own lengths (fewer sequences and heads where that is enough) and at
-  /// one ragged size. The seed makes the inputs; it is part of the record.
+  /// one ragged size. The seed makes the inputs.
   Gate(const Device& device, Compiler& compiler, const Problem& problem, std::uint64_t seed);
   ~Gate();
 

@@ -108,7 +108,7 @@ TEST_CASE("C92 an empty environment and an empty PATH are enough") {
   }
 }
 
-TEST_CASE("explain answers the four questions without a GPU") {
+TEST_CASE("explain tells kernel, launch and what bounds it without a GPU") {
   const HeddleProcess heddle;
   const auto result = heddle.run(
       {"explain", "--arch", "sm_90a", "--heads", "32", "--seqlen-q", "4096", "--mask", "causal"});
@@ -116,6 +116,9 @@ TEST_CASE("explain answers the four questions without a GPU") {
   CHECK_THAT(result.output, Contains("family=fa2") && Contains("blocks of") &&
                                 Contains("shared memory") && Contains("FLOP") &&
                                 Contains("bound by"));
+  for (const char* bound : {"tensor", "exp", "issue", "shared memory", "L2", "HBM", "launch"}) {
+    CHECK_THAT(result.output, Contains(std::string("\n  ") + bound));
+  }
 }
 
 TEST_CASE("emit repeats itself exactly, and the command in its banner gives it again") {
