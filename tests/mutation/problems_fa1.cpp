@@ -73,9 +73,9 @@ void add_fa1(Problems& list) {
     recipe.bad_values = 2;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "fa1 odd values in the masked block alone";
+    recipe.name = "fa1 odd values from before the first masked key on";
     recipe.batch = 1, recipe.heads = 1;
-    recipe.seqlen_q = 32, recipe.seqlen_kv = 160, recipe.bad_values = 32;
+    recipe.seqlen_q = 32, recipe.seqlen_kv = 160, recipe.bad_values = 33;
   })));
   list.push_back(
       make({.name = "fa1 deep",
