@@ -143,6 +143,13 @@ void add_visible_values(std::vector<CaseInput>& cases, DataType dtype) {
                               .query = first_column([](int) { return 100.0; }),
                               .key = first_column([](int row) { return row == 3 ? -100.0 : 0.0; }),
                               .value = replace(3, 2, kNan)}));
+  // The same where a split holds nothing but such keys, so that its whole weight is 0.
+  cases.push_back(build_case({.name = "visible NaN in V where the weight of a split underflows",
+                              .dtype = dtype,
+                              .sizes = {.seqlen_q = 4, .seqlen_kv = 128, .scale = 1},
+                              .query = first_column([](int) { return 100.0; }),
+                              .key = first_column([](int row) { return row < 64 ? 0.0 : -100.0; }),
+                              .value = replace(127, 2, kNan)}));
 }
 
 }  // namespace

@@ -73,8 +73,10 @@ inline void combine(const AttentionParameters& parameters) {
   const float inverse_sum = weights.sum == 0.0f ? 0.0f : 1.0f / weights.sum;
   for (int split = 0; split < parameters.num_splits; ++split) {
     const long long part = split * rows;
+    // Of a split without keys nothing was stored. A weight that underflows is no reason to leave a
+    // split out: 0 * NaN is NaN, as in a run without splits.
+    if (parts[part] == -infinity()) continue;
     const float weight = weights.unnormalised(parts[part]) * inverse_sum;
-    if (weight == 0.0f) continue;
     const float* output = parameters.partial_output + (part + row) * Config::kHeadDim;
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
