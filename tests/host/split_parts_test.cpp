@@ -1,8 +1,9 @@
 // C30 on the CPU: the real attention and combine kernels where splits own no key.
 #include "tests/testing/split_parts.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
+#include <cstdlib>
 #include <random>
 
 #include "runtime/host/verify.hpp"

@@ -3,6 +3,7 @@
 // one back.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
