@@ -68,6 +68,11 @@ void add_unfused(Problems& list) {
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "unfused 4097 keys";
+    recipe.seqlen_q = 3, recipe.seqlen_kv = 4097;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused 4104 keys";
     recipe.seqlen_q = 35, recipe.seqlen_kv = 4104;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
