@@ -148,6 +148,17 @@ void add_fa2(Problems& list) {
                        .batch = 1,
                        .heads = 1,
                        .kv_heads = 1}));
+  list.push_back(make({.name = "fa2 eight chains of sums",
+                       .config = {.tile_m = 16, .tile_n = 16, .warps = 1, .stages = 1},
+                       .head_dim = 256,
+                       .mask = MaskKind::kFull,
+                       .seqlen_q = 48,
+                       .seqlen_kv = 40,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1,
+                       .logit_factor = 40,
+                       .inputs = InputKind::kLargeLogits}));
   list.push_back(make(
       {.name = "fa2 wide",
        .config = {.tile_m = 16, .tile_n = 96, .warps = 1, .stages = 3, .query_in_registers = true},
