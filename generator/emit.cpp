@@ -35,6 +35,8 @@ constexpr PartTemplate kTemplates[] = {
     {KernelPart::kFa2Attention, "kernel/fa2.cuh", "fa2::attention",
      "tile_m tile_n warps stages query_in_registers running_max split_kv longest_first"},
     {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
+    {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
+     "tile_m tile_n warps stages running_max split_kv longest_first query_stages persistent"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };
@@ -148,16 +150,27 @@ std::string main_text(const Variant& variant, const KernelConfig& config, const 
       "{struct}"
       "\n"
       "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 1)\n"
-      "heddle_{part}(const __grid_constant__ heddle::AttentionParameters parameters) {{\n"
+      "heddle_{part}(const __grid_constant__ heddle::{parameters} parameters) {{\n"
       "  heddle::{function}<Config>(parameters);\n"
       "}}\n",
       fmt::arg("part", enum_name(entry.part)),
+      fmt::arg("parameters",
+               loads_by_tma(entry.part) ? "MappedParameters" : "AttentionParameters"),
       fmt::arg("variant", variant_text.empty() ? "(all defaults)" : variant_text),
       fmt::arg("config", config_text.empty() ? "(all defaults)" : config_text),
       fmt::arg("command", reproduction_command(variant, config, entry.part, architecture)),
       fmt::arg("forms", kFormsName), fmt::arg("header", entry.header),
       fmt::arg("struct", config_struct(variant, config, entry)),
       fmt::arg("function", entry.function));
+}
+
+InstructionRequest instructions_of(const Variant& variant, const KernelConfig& config,
+                                   KernelPart part) {
+  if (part != KernelPart::kFa3Attention) return {.dtype = variant.dtype};
+  return {.dtype = variant.dtype,
+          .mma = false,
+          .wgmma = {{config.tile_n, OperandSource::kShared},
+                    {padded_head_dim(variant.head_dim), OperandSource::kRegisters}}};
 }
 
 /// Adds every header that `text` reaches and that is not there yet.
@@ -187,7 +200,8 @@ KernelSource emit(const Variant& variant, const KernelConfig& config, KernelPart
   source.entry = fmt::format("heddle_{}", enum_name(part));
   source.architecture = limits.architecture;
   source.main = {source.entry + ".cu", main_text(variant, config, entry, limits.architecture)};
-  source.headers.push_back({std::string(kFormsName), instruction_forms({.dtype = variant.dtype})});
+  source.headers.push_back(
+      {std::string(kFormsName), instruction_forms(instructions_of(variant, config, part))});
   add_headers(source.headers.front().text, source.headers);
   add_headers(source.main.text, source.headers);
   return source;

@@ -7,7 +7,7 @@ namespace heddle {
 
 /// The systems of the FlashAttention line. A newer family never replaces an older one.
 /// kReference is the float64 (or fp32 baseline) kernel that checks the others; it is never tuned.
-enum class Family { kUnfused, kFa1, kFa2, kReference };
+enum class Family { kUnfused, kFa1, kFa2, kFa3, kReference };
 /// When a row's running maximum moves: with every key block, or only once it is exceeded by a
 /// factor of 2^8 (fewer rescales of the accumulator).
 enum class RunningMax { kEveryBlock, kLazy };
@@ -18,6 +18,7 @@ struct EnumNames<Family> {
   static constexpr std::array names{std::pair{Family::kUnfused, std::string_view("unfused")},
                                     std::pair{Family::kFa1, std::string_view("fa1")},
                                     std::pair{Family::kFa2, std::string_view("fa2")},
+                                    std::pair{Family::kFa3, std::string_view("fa3")},
                                     std::pair{Family::kReference, std::string_view("reference")}};
 };
 template <>
@@ -43,22 +44,27 @@ struct KernelConfig {
   RunningMax running_max = RunningMax::kLazy;
   bool split_kv = false;
   bool longest_first = true;
+  int query_stages = 1;
+  bool persistent = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
 
   static constexpr auto fields() {
     return std::make_tuple(
-        field("family", &KernelConfig::family, "unfused, fa1 or fa2"),
+        field("family", &KernelConfig::family, "unfused, fa1, fa2 or fa3"),
         field("tile_m", &KernelConfig::tile_m, "query rows per tile"),
         field("tile_n", &KernelConfig::tile_n, "keys per tile"),
-        field("warps", &KernelConfig::warps, "warps per block"),
+        field("warps", &KernelConfig::warps, "warps that multiply: per block, or fa3's consumers"),
         field("stages", &KernelConfig::stages, "depth of the K/V ring in shared memory"),
         field("query_in_registers", &KernelConfig::query_in_registers,
               "fa2: keep Q fragments in registers instead of reloading them"),
         field("running_max", &KernelConfig::running_max,
-              "fa2: move the row maximum with every block, or lazily"),
+              "fa2, fa3: move the row maximum with every block, or lazily"),
         field("split_kv", &KernelConfig::split_kv, "fa2: split the keys over blocks and combine"),
         field("longest_first", &KernelConfig::longest_first,
               "causal: start the longest query tiles first"),
+        field("query_stages", &KernelConfig::query_stages, "fa3: slots for query tiles"),
+        field("persistent", &KernelConfig::persistent,
+              "fa3: a block for each SM walks the query tiles"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
   friend bool operator==(const KernelConfig& a, const KernelConfig& b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "templates/layout.cuh"
+#include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
@@ -47,6 +48,14 @@ int unfused_output_bytes(const Variant& variant, const KernelConfig& config) {
   return std::max(config.stages * stage, head_tile_bytes(variant, config.tile_m));
 }
 
+/// Slots of Q, K and V in blocks of 64 columns, and two barriers for each slot.
+int fa3_bytes(const Variant& variant, const KernelConfig& config) {
+  const int row = tma_row_bytes(padded_head_dim(variant.head_dim));
+  const int tiles = config.query_stages * config.tile_m + 2 * config.stages * config.tile_n;
+  const int barriers = 2 * kBarrierBytes * (config.query_stages + 2 * config.stages);
+  return (tiles * row + barriers + kTmaAlignment - 1) / kTmaAlignment * kTmaAlignment;
+}
+
 int reference_bytes(const Variant& variant, const KernelConfig& config) {
   const int accumulate = config.reference == ReferenceKind::kFloat64 ? 8 : 4;
   const int probabilities = accumulate * config.tile_m * (config.tile_n + 1);
@@ -69,6 +78,8 @@ int shared_bytes(const Variant& variant, const KernelConfig& config, KernelPart 
       return unfused_output_bytes(variant, config);
     case KernelPart::kFa2Combine:
       return 0;
+    case KernelPart::kFa3Attention:
+      return fa3_bytes(variant, config);
     case KernelPart::kReference:
       return reference_bytes(variant, config);
   }
@@ -83,6 +94,8 @@ int threads(const KernelConfig& config, KernelPart part) {
       return kCombineThreads;
     case KernelPart::kReference:
       return kReferenceThreads;
+    case KernelPart::kFa3Attention:
+      return (config.warps + kWarpgroupWarps) * kWarpThreads;
     default:
       return config.warps * kWarpThreads;
   }
@@ -100,6 +113,8 @@ KernelParts kernel_parts(const KernelConfig& config) {
     case Family::kFa2:
       if (config.split_kv) return {{KernelPart::kFa2Attention, KernelPart::kFa2Combine}, 2};
       return {{KernelPart::kFa2Attention}, 1};
+    case Family::kFa3:
+      return {{KernelPart::kFa3Attention}, 1};
     case Family::kReference:
       return {{KernelPart::kReference}, 1};
   }

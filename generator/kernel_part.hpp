@@ -16,6 +16,7 @@ enum class KernelPart {
   kFa1Attention,
   kFa2Attention,
   kFa2Combine,
+  kFa3Attention,
   kReference,
 };
 
@@ -28,6 +29,7 @@ struct EnumNames<KernelPart> {
       std::pair{KernelPart::kFa1Attention, std::string_view("fa1_attention")},
       std::pair{KernelPart::kFa2Attention, std::string_view("fa2_attention")},
       std::pair{KernelPart::kFa2Combine, std::string_view("fa2_combine")},
+      std::pair{KernelPart::kFa3Attention, std::string_view("fa3_attention")},
       std::pair{KernelPart::kReference, std::string_view("reference")}};
 };
 
@@ -49,6 +51,11 @@ struct PartFootprint {
   int shared_bytes = 0;
 };
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part);
+
+/// Whether the kernel takes MappedParameters instead of AttentionParameters.
+constexpr bool loads_by_tma(KernelPart part) {
+  return part == KernelPart::kFa3Attention;
+}
 
 // Query rows that one block of the row-wise kernels handles.
 int unfused_softmax_rows_per_block();

@@ -6,7 +6,8 @@ namespace {
 constexpr unsigned bit(Family family) {
   return 1u << static_cast<int>(family);
 }
-constexpr unsigned kTiled = bit(Family::kUnfused) | bit(Family::kFa1) | bit(Family::kFa2);
+constexpr unsigned kTiled =
+    bit(Family::kUnfused) | bit(Family::kFa1) | bit(Family::kFa2) | bit(Family::kFa3);
 
 struct KnobRule {
   std::string_view knob;
@@ -21,9 +22,11 @@ constexpr KnobRule kRules[] = {
     {"warps", kTiled},
     {"stages", kTiled},
     {"query_in_registers", bit(Family::kFa2)},
-    {"running_max", bit(Family::kFa2)},
+    {"running_max", bit(Family::kFa2) | bit(Family::kFa3)},
     {"split_kv", bit(Family::kFa2)},
-    {"longest_first", bit(Family::kFa2), true},
+    {"longest_first", bit(Family::kFa2) | bit(Family::kFa3), true},
+    {"query_stages", bit(Family::kFa3)},
+    {"persistent", bit(Family::kFa3)},
     {"reference", bit(Family::kReference)},
 };
 

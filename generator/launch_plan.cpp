@@ -97,6 +97,7 @@ long long part_blocks(const Problem& problem, const KernelConfig& config, const 
       return heads * tiles * plan.num_splits;
     case KernelPart::kFa2Combine:
       return ceil_div(query_rows(sizes), combine_rows_per_block());
+    case KernelPart::kFa3Attention:
     case KernelPart::kReference:
       return heads * tiles;
   }
@@ -143,9 +144,15 @@ LaunchPlan plan_launch(const Problem& problem, const KernelConfig& config,
   plan.num_splits = split.num_splits;
   plan.split_tiles = split.split_tiles;
   plan.workspace_bytes = workspace_bytes(problem, config, plan.num_splits);
+  if (config.family == Family::kFa3) {
+    plan.maps = {config.tile_m, config.tile_n, problem.variant.head_dim, problem.variant.dtype};
+  }
   for (const KernelPart part : kernel_parts(config)) {
     const PartFootprint footprint = part_footprint(problem.variant, config, part);
-    const unsigned grid = checked_grid(part_blocks(problem, config, plan, part), part);
+    long long blocks = part_blocks(problem, config, plan, part);
+    // One block fills an SM.
+    if (config.persistent) blocks = std::min<long long>(blocks, limits.sm_count);
+    const unsigned grid = checked_grid(blocks, part);
     plan.launches[plan.count++] = {part, grid, footprint.threads, footprint.shared_bytes};
   }
   return plan;

@@ -29,11 +29,20 @@ struct TensorPointers {
   void* workspace = nullptr;
 };
 
+/// What the tensor maps of a kernel that loads by TMA depend on beside the parameters.
+struct MapBoxes {
+  int query_rows = 0;  ///< 0: no maps
+  int key_rows = 0;
+  int head_dim = 0;
+  DataType dtype = DataType::kBf16;
+};
+
 struct LaunchPlan {
   std::array<PartLaunch, kMaxParts> launches{};
   int count = 0;  ///< 0 for an empty problem
   int num_splits = 1;
   int split_tiles = 0;
+  MapBoxes maps;
   std::size_t workspace_bytes = 0;  ///< exact; 256-byte aligned base expected
 };
 

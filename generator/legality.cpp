@@ -8,6 +8,7 @@
 #include "generator/kernel_part.hpp"
 #include "generator/knobs.hpp"
 #include "templates/layout.cuh"
+#include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
@@ -59,7 +60,8 @@ Result check_ranges(const KernelConfig& config) {
   return first_of([&] { return check_range("tile_m", config.tile_m, kMmaRows, kMaxTile); },
                   [&] { return check_range("tile_n", config.tile_n, kMmaRows, kMaxTile); },
                   [&] { return check_range("warps", config.warps, 1, kMaxWarps); },
-                  [&] { return check_range("stages", config.stages, 1, kMaxStages); });
+                  [&] { return check_range("stages", config.stages, 1, kMaxStages); },
+                  [&] { return check_range("query_stages", config.query_stages, 1, 2); });
 }
 
 Result check_divides(std::string_view knob, int value, int unit, std::string_view why) {
@@ -94,6 +96,21 @@ Result check_warp_grid(const KernelConfig& config, int columns, std::string_view
                                      config.warps, config.tile_m, columns, what));
 }
 
+/// A warpgroup for each 64 rows, up to four; the producer warpgroup comes on top.
+Result check_fa3_partition(const KernelConfig& config) {
+  return first_of(
+      [&] {
+        return check_divides("tile_m", config.tile_m, kWarpgroupRows,
+                             "a warpgroup multiplies 64 rows at a time");
+      },
+      [&]() -> Result {
+        if (config.warps == config.tile_m / 16) return std::nullopt;
+        return refuse("warps", fmt::format("warps={} is not the {} that fa3 needs for tile_m={}: "
+                                           "each owns 16 rows",
+                                           config.warps, config.tile_m / 16, config.tile_m));
+      });
+}
+
 Result check_partition(const Variant& variant, const KernelConfig& config) {
   switch (config.family) {
     case Family::kFa1:
@@ -105,6 +122,8 @@ Result check_partition(const Variant& variant, const KernelConfig& config) {
       return first_of(
           [&] { return check_warp_grid(config, config.tile_n, "scores"); },
           [&] { return check_warp_grid(config, padded_head_dim(variant.head_dim), "outputs"); });
+    case Family::kFa3:
+      return check_fa3_partition(config);
     case Family::kReference:
       return std::nullopt;
   }
@@ -124,9 +143,24 @@ Result check_shared_memory(const Variant& variant, const KernelConfig& config,
   return std::nullopt;
 }
 
+/// What setmaxnreg gives a consumer.
+Result check_fa3_registers(const Variant& variant, const KernelConfig& config,
+                           const DeviceLimits& limits) {
+  const int consumers = config.tile_m / kWarpgroupRows;
+  const int given = role_registers(consumers).consumer;
+  const int available = given > 0 ? given : kAddressable;
+  const int needed = estimate_registers(variant, config, limits);
+  if (needed <= available) return std::nullopt;
+  return refuse("tile_n", fmt::format("tile_n={} with head_dim={} needs about {} registers per "
+                                      "thread of the {} of a consumer; use a smaller tile_n or "
+                                      "tile_m",
+                                      config.tile_n, variant.head_dim, needed, available));
+}
+
 /// A thread can address 255 registers, fewer where a block's threads must share the file.
 Result check_registers(const Variant& variant, const KernelConfig& config,
                        const DeviceLimits& limits) {
+  if (config.family == Family::kFa3) return check_fa3_registers(variant, config, limits);
   const int threads = config.warps * 32;
   const int share = limits.registers_per_sm / threads / 8 * 8;
   const int available = share >= kAddressable ? kAddressable : share - kSharedFileReserve;
@@ -145,12 +179,26 @@ Result check_architecture(const KernelConfig& config, const DeviceLimits& limits
                                       enum_name(config.family), limits.architecture));
 }
 
+/// TMA and wgmma: their instructions exist for sm_90a alone, and TMA wants whole 16 bytes.
+Result check_hopper(const Variant& variant, const KernelConfig& config,
+                    const DeviceLimits& limits) {
+  if (config.family != Family::kFa3) return std::nullopt;
+  if (limits.architecture != "sm_90a") {
+    return refuse("family", fmt::format("family fa3 needs sm_90a, not {}", limits.architecture));
+  }
+  if (variant.alignment == 16) return std::nullopt;
+  return refuse("alignment", fmt::format("alignment={}: fa3 loads by TMA, which needs addresses "
+                                         "and strides that are multiples of 16 bytes",
+                                         variant.alignment));
+}
+
 }  // namespace
 
 std::optional<Rejection> reject(const Variant& variant, const KernelConfig& config,
                                 const DeviceLimits& limits) {
   return first_of(
       [&] { return reject_variant(variant); }, [&] { return check_architecture(config, limits); },
+      [&] { return check_hopper(variant, config, limits); },
       [&] { return check_unused_knobs(variant, config); }, [&] { return check_ranges(config); },
       [&] { return check_partition(variant, config); },
       [&] { return check_shared_memory(variant, config, limits); },

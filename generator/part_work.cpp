@@ -160,6 +160,18 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.hbm_bytes = query_output_bytes(c);
 }
 
+/// As fa2, but operands come from shared memory without instructions, and loads cost none.
+void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c) {
+  work.blocks = c.heads * c.tiles;  // of a persistent grid too: work, not blocks, is dealt out
+  work.mean_steps = c.head_steps / c.tiles;
+  work.longest_steps = std::max(c.longest_tile, work.mean_steps);
+  work.bytes_in_flight = prefetched_bytes(config, c);
+  work.step = attention_step(problem, config, c);
+  work.step.warp_instructions = c.rows * c.keys / 32 * kSoftmaxInstructions + 100 * c.warps;
+  work.step.shared_bytes = 2 * tile_bytes(c, c.keys) * (1 + c.warps / 4);
+  work.hbm_bytes = query_output_bytes(c);
+}
+
 /// Entries of S that reach memory: whole key tiles, but no rows past the last query.
 double score_count(const Cut& c) {
   return c.head_steps / c.tiles * c.keys * c.query_rows;
@@ -261,6 +273,10 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
     case KernelPart::kUnfusedOutput:
       count_product(work, problem, config, c);
       work.hbm_bytes = score_traffic(c, 2, limits) + (query_output_bytes(c) + key_value) / 2;
+      break;
+    case KernelPart::kFa3Attention:
+      count_fa3(work, problem, config, c);
+      work.hbm_bytes += key_value;
       break;
     case KernelPart::kReference:
       break;

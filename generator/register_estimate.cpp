@@ -86,6 +86,13 @@ int fa1_registers(const Variant& variant, const KernelConfig& config, const Devi
          (is_blackwell(limits) ? kBlackwellFa1 : 0);
 }
 
+/// Scores, packed probabilities and output of a warpgroup's 64 rows, and what ptxas adds.
+int fa3_registers(const Variant& variant, const KernelConfig& config) {
+  constexpr int kOverhead = 32;
+  const int scores = config.tile_n / 2;
+  return scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
+}
+
 /// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
 /// dimensions, so a thread's share is all that counts.
 int unfused_registers(const Variant& variant, const KernelConfig& config) {
@@ -104,6 +111,8 @@ int estimate_registers(const Variant& variant, const KernelConfig& config,
       return fa2_registers(variant, config, limits);
     case Family::kFa1:
       return fa1_registers(variant, config, limits);
+    case Family::kFa3:
+      return fa3_registers(variant, config);
     case Family::kUnfused:
       return unfused_registers(variant, config);
     case Family::kReference:

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/driver.hpp"
+#include "templates/tensor_map.cuh"
 
 namespace heddle {
 
@@ -67,6 +68,11 @@ enum class PointerAttribute : int { kDeviceOrdinal = 9 };
 /// CUstreamCaptureStatus.
 enum class CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 
+// CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapFloatOOBfill.
+constexpr int kNoInterleave = 0;
+constexpr int kNoL2Promotion = 0;
+constexpr int kFillZeros = 0;
+
 constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 
 // X(member, symbol, signature): cuGetProcAddress is asked for `member`, dlsym for `symbol`. The one
@@ -103,6 +109,9 @@ constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
   X(cuLaunchKernel, cuLaunchKernel,                                                                \
     DriverResult(DriverFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
                  unsigned, DriverStream, void**, void**))                                          \
+  X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                                \
+    DriverResult(TensorMap*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,     \
+                 const std::uint32_t*, const std::uint32_t*, int, int, int, int))                  \
   X(cuMemGetInfo, cuMemGetInfo_v2, DriverResult(std::size_t*, std::size_t*))                       \
   X(cuMemAlloc, cuMemAlloc_v2, DriverResult(DevicePointer*, std::size_t))                          \
   X(cuMemFree, cuMemFree_v2, DriverResult(DevicePointer))                                          \

@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "generator/tensor_maps.hpp"
 #include "runtime/driver_api.hpp"
+#include "templates/mapped_parameters.cuh"
 
 namespace heddle {
 namespace {
@@ -65,6 +67,26 @@ LoadedConfig::Resources read_resources(const Driver& driver, const KernelImage& 
     return value;
   };
   return {read(FunctionAttribute::kRegisters), read(FunctionAttribute::kLocalBytes)};
+}
+
+void encode_map(const Driver& driver, const TensorMapRequest& request, TensorMap& map) {
+  const auto& api = driver.api();
+  check_driver(api,
+               api.cuTensorMapEncodeTiled(
+                   &map, static_cast<int>(request.type), static_cast<unsigned>(request.rank),
+                   request.address, request.dims.data(), request.strides.data(),
+                   request.box.data(), request.element_strides.data(), kNoInterleave,
+                   static_cast<int>(request.swizzle), kNoL2Promotion, kFillZeros),
+               "cuTensorMapEncodeTiled");
+}
+
+void encode_maps(const Driver& driver, const LaunchPlan& plan,
+                 const AttentionParameters& parameters, MappedParameters& mapped) {
+  const auto requests = tensor_map_requests(parameters, plan.maps);
+  encode_map(driver, requests[0], mapped.query);
+  encode_map(driver, requests[1], mapped.key);
+  encode_map(driver, requests[2], mapped.value);
+  mapped.attention = parameters;
 }
 
 [[noreturn]] void throw_launch_error(const Driver& driver, const LoadedKernel& kernel,
@@ -132,8 +154,13 @@ LoadedConfig::~LoadedConfig() = default;
 
 void LoadedConfig::launch(const LaunchPlan& plan, const AttentionParameters& parameters,
                           DriverStream stream) const {
+  MappedParameters mapped;
   // The driver reads the parameters before it returns and never writes them.
   void* arguments[] = {const_cast<AttentionParameters*>(&parameters)};
+  if (plan.maps.query_rows > 0) {
+    encode_maps(*state_->driver, plan, parameters, mapped);
+    arguments[0] = &mapped;
+  }
   for (int i = 0; i < plan.count; ++i) {
     const PartLaunch& part = plan.launches[static_cast<std::size_t>(i)];
     const LoadedKernel* kernel = state_->find(part.part);

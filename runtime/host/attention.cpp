@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "generator/kernel_part.hpp"
+#include "generator/tensor_maps.hpp"
+#include "runtime/host/tensor_map.hpp"
 #include "runtime/testing/layout.hpp"
 
 namespace heddle {
@@ -64,6 +66,16 @@ std::size_t row_count(const Problem& problem) {
   const Sizes& sizes = problem.sizes;
   return static_cast<std::size_t>(sizes.batch) * static_cast<std::size_t>(sizes.heads) *
          static_cast<std::size_t>(sizes.seqlen_q);
+}
+
+MappedParameters encode_maps(const AttentionParameters& parameters, const MapBoxes& boxes) {
+  const auto requests = tensor_map_requests(parameters, boxes);
+  MappedParameters mapped;
+  mapped.query = host::encode_tensor_map(requests[0]);
+  mapped.key = host::encode_tensor_map(requests[1]);
+  mapped.value = host::encode_tensor_map(requests[2]);
+  mapped.attention = parameters;
+  return mapped;
 }
 
 void add_traffic(std::vector<BufferTraffic>& sum, const std::vector<BufferTraffic>& launch) {
@@ -125,9 +137,18 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
     const HostKernel& kernel = *config.parts[static_cast<std::size_t>(i)];
     MemoryMap map(memory.buffers());
     map.add_image(reinterpret_cast<const void*>(kernel.entry()));
-    const BlockRun::Program program{[&] { kernel.entry()(parameters); },
+    MappedParameters mapped{};
+    if (loads_by_tma(launch.part)) mapped = encode_maps(parameters, plan.maps);
+    const BlockRun::Program program{[&] {
+                                      if (loads_by_tma(launch.part)) {
+                                        kernel.mapped_entry()(mapped);
+                                      } else {
+                                        kernel.entry()(parameters);
+                                      }
+                                    },
                                     [&](const host::ThreadState* state) { kernel.enter(state); }};
-    const BlockShape block{launch.threads, launch.shared_bytes, launch_registers(launch.threads)};
+    const BlockShape block{launch.threads, launch.shared_bytes, launch_registers(launch.threads),
+                           static_cast<int>(launch.grid)};
     result.faults = launch_on_host({launch.grid, block}, map, program, options);
     resolve(result.faults, kernel);
     add_traffic(result.traffic, map.traffic());

@@ -97,7 +97,7 @@ void BlockRun::start_block(int block) {
   elected_ = schedule_.landing == Landing::kRandom ? random_.below(kWarpSize) : 0;
   idle_steps_ = 0;
   lost_ = false;
-  state_ = {this, nullptr, nullptr, 0, block, shared_};
+  state_ = {this, nullptr, nullptr, 0, block, shape_.grid_blocks, shared_};
   program_.enter(&state_);
   for (int i = 0; i < shape_.threads; ++i) {
     Lane& entry = lanes_[static_cast<std::size_t>(i)];

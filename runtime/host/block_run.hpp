@@ -25,6 +25,7 @@ struct BlockShape {
   int threads = 0;
   int shared_bytes = 0;
   int registers_per_thread = 0;  ///< at launch; 0 = not known: setmaxnreg is not checked
+  int grid_blocks = 1;
 };
 
 struct Schedule {

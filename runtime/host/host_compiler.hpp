@@ -8,7 +8,7 @@
 
 #include "generator/emit.hpp"
 #include "runtime/host/device/host_calls.cuh"
-#include "templates/parameters.cuh"
+#include "templates/mapped_parameters.cuh"
 
 namespace heddle {
 
@@ -28,6 +28,7 @@ struct HostCompilerOptions {
 class HostKernel {
  public:
   using Entry = void (*)(AttentionParameters);
+  using MappedEntry = void (*)(MappedParameters);
 
   HostKernel(std::string folder, const std::string& entry);
   ~HostKernel();
@@ -35,6 +36,8 @@ class HostKernel {
   HostKernel& operator=(const HostKernel&) = delete;
 
   Entry entry() const { return entry_; }
+  /// The same of a kernel that loads by TMA.
+  MappedEntry mapped_entry() const { return reinterpret_cast<MappedEntry>(reinterpret_cast<void*>(entry_)); }
   /// Any other function that the text exports, by its C name; null where there is none.
   void* symbol(const std::string& name) const;
   /// Tells the object's code which thread it is now.

@@ -66,17 +66,6 @@ void require_box(const TensorMapRequest& request) {
 
 }  // namespace
 
-int element_bytes(TensorMapType type) {
-  switch (type) {
-    case TensorMapType::kUint8:
-      return 1;
-    case TensorMapType::kFloat32:
-      return 4;
-    default:
-      return 2;
-  }
-}
-
 TensorMap host::encode_tensor_map(const TensorMapRequest& request) {
   if (request.rank < 2 || request.rank > 5) {
     refuse("rank", fmt::format("rank {}: 2 to 5 are possible", request.rank));

@@ -125,6 +125,7 @@ struct ThreadState {
   const char* stack_high;
   int thread;
   int block;
+  int block_count;
   unsigned char* shared_memory;
 };
 
@@ -160,6 +161,9 @@ HEDDLE_GATE int own_thread() {
 }
 HEDDLE_GATE int own_block() {
   return thread_state->block;
+}
+HEDDLE_GATE int own_block_count() {
+  return thread_state->block_count;
 }
 HEDDLE_GATE unsigned char* own_shared_memory() {
   return thread_state->shared_memory;

@@ -1,0 +1,62 @@
+#include "generator/tensor_maps.hpp"
+
+#include <algorithm>
+
+#include "templates/warpgroup_layout.cuh"
+
+namespace heddle {
+namespace {
+
+constexpr int kRank = 4;
+
+/// A stride along an axis of one entry is never multiplied: frameworks put anything there, and the
+/// driver checks it all the same.
+std::uint64_t stride_bytes(long long elements, int extent, std::uint64_t element,
+                           std::uint64_t row_bytes) {
+  return extent > 1 ? static_cast<std::uint64_t>(elements) * element : row_bytes;
+}
+
+TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows, int heads,
+                         int batch, int box_rows) {
+  TensorMapRequest map;
+  map.type = boxes.dtype == DataType::kFp16 ? TensorMapType::kFloat16 : TensorMapType::kBFloat16;
+  map.rank = kRank;
+  map.address = view.data;
+  const auto element = static_cast<std::uint64_t>(element_bytes(map.type));
+  const std::uint64_t row_bytes = (boxes.head_dim * element + 15) / 16 * 16;
+  const std::array<int, 3> extents{std::max(rows, 1), heads, batch};
+  map.dims = {static_cast<std::uint64_t>(boxes.head_dim), static_cast<std::uint64_t>(extents[0]),
+              static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(batch)};
+  map.strides = {stride_bytes(view.row_stride, extents[0], element, row_bytes),
+                 stride_bytes(view.head_stride, heads, element, row_bytes),
+                 stride_bytes(view.batch_stride, batch, element, row_bytes)};
+  map.box = {kBoxColumns, static_cast<std::uint32_t>(box_rows), 1, 1};
+  map.swizzle = Swizzle::k128;
+  return map;
+}
+
+}  // namespace
+
+int element_bytes(TensorMapType type) {
+  switch (type) {
+    case TensorMapType::kUint8:
+      return 1;
+    case TensorMapType::kFloat32:
+      return 4;
+    case TensorMapType::kUint16:
+    case TensorMapType::kFloat16:
+    case TensorMapType::kBFloat16:
+      break;
+  }
+  return 2;
+}
+
+std::array<TensorMapRequest, 3> tensor_map_requests(const AttentionParameters& parameters,
+                                                    const MapBoxes& boxes) {
+  const AttentionParameters& p = parameters;
+  return {request(p.query, boxes, p.seqlen_q, p.heads, p.batch, boxes.query_rows),
+          request(p.key, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
+          request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows)};
+}
+
+}  // namespace heddle

@@ -1,0 +1,18 @@
+#pragma once
+// The argument of kernels that load by TMA, shared with the host.
+
+#include "parameters.cuh"
+#include "tensor_map.cuh"
+
+namespace heddle {
+
+/// Maps have four dimensions: head dim (innermost), row, head, batch. Boxes are 64 columns of a
+/// tile of one head (generator/tensor_maps.hpp).
+struct MappedParameters {
+  TensorMap query;
+  TensorMap key;
+  TensorMap value;
+  AttentionParameters attention;
+};
+
+}  // namespace heddle

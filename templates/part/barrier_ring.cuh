@@ -1,0 +1,57 @@
+#pragma once
+// Rings of shared-memory slots that one warp fills by TMA and warpgroups empty.
+
+#include "instruction/elect.cuh"
+#include "instruction/mbarrier.cuh"
+
+namespace heddle {
+
+/// Two barriers for each slot. `full` completes with the bytes that were asked for, `empty` once
+/// every consumer warp has read them.
+template <int kSlots>
+struct BarrierRing {
+  Barrier full[kSlots];
+  Barrier empty[kSlots];
+
+  /// One thread of the block.
+  void init(int consumer_warps) {
+    for (int slot = 0; slot < kSlots; ++slot) {
+      heddle::init(full[slot], 1);
+      heddle::init(empty[slot], consumer_warps);
+    }
+  }
+};
+
+/// Where a producer or a consumer is in its ring: the slot, and the parity of the slot's phase.
+template <int kSlots>
+struct RingPlace {
+  int slot = 0;
+  unsigned parity = 0;
+
+  void next() {
+    if (++slot == kSlots) {
+      slot = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+/// The producer's way to a slot that may be overwritten: at once on the first lap.
+template <int kSlots>
+inline void wait_empty(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
+  wait(ring.empty[place.slot], place.parity ^ 1u);
+}
+
+/// The consumer's way to a slot that has been filled.
+template <int kSlots>
+inline void wait_full(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
+  wait(ring.full[place.slot], place.parity);
+}
+
+/// Each consumer warp says so, with all lanes, once it needs a slot no more.
+template <int kSlots>
+inline void release(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
+  if (lane() == 0) arrive(ring.empty[place.slot]);
+}
+
+}  // namespace heddle

@@ -1,0 +1,47 @@
+#pragma once
+// What the generator and warp-specialised kernels both have to know of registers and shared memory.
+// Plain constexpr arithmetic: no thread, no device.
+
+namespace heddle {
+
+constexpr int kWarpgroupWarps = 4;
+constexpr int kWarpgroupRows = 64;   ///< of a wgmma's result
+constexpr int kBoxColumns = 64;      ///< 16-bit columns of a TMA box: 128 bytes, the widest swizzle
+constexpr int kTmaAlignment = 1024;  ///< of a tile in shared memory
+constexpr int kBarrierBytes = 8;
+
+/// Bytes of a row of Q, K or V in shared memory, whole boxes.
+constexpr int tma_row_bytes(int padded_head_dim) {
+  return (padded_head_dim + kBoxColumns - 1) / kBoxColumns * kBoxColumns * 2;
+}
+
+/// Registers that setmaxnreg leaves each role. ptxas gives every thread of a launch the same number;
+/// what the producer gives back, the consumers take.
+struct RoleRegisters {
+  int consumer;
+  int producer;
+};
+
+/// For 2 to 4 consumer warpgroups and one producer warpgroup; 0 where roles keep what they have.
+constexpr RoleRegisters role_registers(int consumers) {
+  if (consumers == 2) return {240, 24};
+  if (consumers == 3) return {160, 32};
+  if (consumers == 4) return {112, 24};
+  return {0, 0};
+}
+
+/// Registers that a launch of so many threads gives each, in the steps of setmaxnreg.
+constexpr int role_pool_registers(int threads) {
+  const int share = 65536 / threads / 8 * 8;
+  return share < 255 ? share : 248;
+}
+
+/// Where consumers ask for more than the producer gave back, setmaxnreg waits for ever.
+constexpr bool pool_suffices(int consumers) {
+  const RoleRegisters roles = role_registers(consumers);
+  const int launch = role_pool_registers(128 * (consumers + 1));
+  return roles.consumer == 0 || consumers * (roles.consumer - launch) <= launch - roles.producer;
+}
+static_assert(pool_suffices(1) && pool_suffices(2) && pool_suffices(3) && pool_suffices(4));
+
+}  // namespace heddle
