@@ -18,6 +18,7 @@ const KnobLists kKnobLists[] = {
     {Family::kUnfused, {64, 128}, {64, 128}, {4, 8}, {1, 2, 3}},
     {Family::kFa1, {32, 64, 128, 192, 256}, {64, 128, 192, 256}, {4, 8}, {1, 2}},
     {Family::kFa2, {16, 32, 64, 128, 192}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
+    {Family::kFa3, {64, 128, 192}, {64, 80, 96, 112, 128, 176}, {4, 8, 12}, {2, 3}},
 };
 
 /// Replaces each config by one per value of the knob.
@@ -47,6 +48,8 @@ void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant,
   }
   if (applies("split_kv")) expand(configs, &KernelConfig::split_kv, {false, true});
   if (applies("longest_first")) expand(configs, &KernelConfig::longest_first, {true, false});
+  if (applies("query_stages")) expand(configs, &KernelConfig::query_stages, {1, 2});
+  if (applies("persistent")) expand(configs, &KernelConfig::persistent, {false, true});
 }
 
 }  // namespace

@@ -154,8 +154,7 @@ std::string main_text(const Variant& variant, const KernelConfig& config, const 
       "  heddle::{function}<Config>(parameters);\n"
       "}}\n",
       fmt::arg("part", enum_name(entry.part)),
-      fmt::arg("parameters",
-               loads_by_tma(entry.part) ? "MappedParameters" : "AttentionParameters"),
+      fmt::arg("parameters", loads_by_tma(entry.part) ? "MappedParameters" : "AttentionParameters"),
       fmt::arg("variant", variant_text.empty() ? "(all defaults)" : variant_text),
       fmt::arg("config", config_text.empty() ? "(all defaults)" : config_text),
       fmt::arg("command", reproduction_command(variant, config, entry.part, architecture)),

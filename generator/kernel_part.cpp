@@ -48,11 +48,13 @@ int unfused_output_bytes(const Variant& variant, const KernelConfig& config) {
   return std::max(config.stages * stage, head_tile_bytes(variant, config.tile_m));
 }
 
-/// Slots of Q, K and V in blocks of 64 columns, and two barriers for each slot.
+/// Slots of Q, K and V in blocks of 64 columns, two barriers for each slot, and a vote of
+/// each warp in two turns.
 int fa3_bytes(const Variant& variant, const KernelConfig& config) {
   const int row = tma_row_bytes(padded_head_dim(variant.head_dim));
   const int tiles = config.query_stages * config.tile_m + 2 * config.stages * config.tile_n;
-  const int barriers = 2 * kBarrierBytes * (config.query_stages + 2 * config.stages);
+  const int barriers =
+      2 * kBarrierBytes * (config.query_stages + 2 * config.stages) + 2 * kVoteBytes * config.warps;
   return (tiles * row + barriers + kTmaAlignment - 1) / kTmaAlignment * kTmaAlignment;
 }
 

@@ -74,9 +74,9 @@ void encode_map(const Driver& driver, const TensorMapRequest& request, TensorMap
   check_driver(api,
                api.cuTensorMapEncodeTiled(
                    &map, static_cast<int>(request.type), static_cast<unsigned>(request.rank),
-                   request.address, request.dims.data(), request.strides.data(),
-                   request.box.data(), request.element_strides.data(), kNoInterleave,
-                   static_cast<int>(request.swizzle), kNoL2Promotion, kFillZeros),
+                   request.address, request.dims.data(), request.strides.data(), request.box.data(),
+                   request.element_strides.data(), kNoInterleave, static_cast<int>(request.swizzle),
+                   kNoL2Promotion, kFillZeros),
                "cuTensorMapEncodeTiled");
 }
 

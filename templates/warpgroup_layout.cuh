@@ -9,14 +9,15 @@ constexpr int kWarpgroupRows = 64;   ///< of a wgmma's result
 constexpr int kBoxColumns = 64;      ///< 16-bit columns of a TMA box: 128 bytes, the widest swizzle
 constexpr int kTmaAlignment = 1024;  ///< of a tile in shared memory
 constexpr int kBarrierBytes = 8;
+constexpr int kVoteBytes = 4;
 
 /// Bytes of a row of Q, K or V in shared memory, whole boxes.
 constexpr int tma_row_bytes(int padded_head_dim) {
   return (padded_head_dim + kBoxColumns - 1) / kBoxColumns * kBoxColumns * 2;
 }
 
-/// Registers that setmaxnreg leaves each role. ptxas gives every thread of a launch the same number;
-/// what the producer gives back, the consumers take.
+/// Registers that setmaxnreg leaves each role. ptxas gives every thread of a launch the same
+/// number; what the producer gives back, the consumers take.
 struct RoleRegisters {
   int consumer;
   int producer;

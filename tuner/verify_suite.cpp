@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -77,20 +78,23 @@ class Suite {
   /// One config of each kind, drawn at random: the suite covers the search space over time.
   std::vector<KernelConfig> choose_configs(const Variant& variant) {
     std::vector<KernelConfig> configs;
-    for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2}) {
+    for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3}) {
       const auto& wanted = options_.families;
       if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), family) == 0) continue;
       for (const bool split : {false, true}) {
         if (split && family != Family::kFa2) continue;
-        configs.push_back(choose_config(variant, family, split));
+        // Not every device and alignment has an fa3; the others serve all.
+        const auto config = choose_config(variant, family, split);
+        if (config) configs.push_back(*config);
       }
     }
     return configs;
   }
 
-  KernelConfig choose_config(const Variant& variant, Family family, bool split) {
+  std::optional<KernelConfig> choose_config(const Variant& variant, Family family, bool split) {
     auto candidates = enumerate_candidates(variant, device_.limits(), family);
     std::erase_if(candidates, [&](const KernelConfig& entry) { return entry.split_kv != split; });
+    if (candidates.empty() && family == Family::kFa3) return std::nullopt;
     if (candidates.empty()) {
       throw Error(ErrorCode::kNoLegalConfig, "family",
                   fmt::format("no legal {} config for {}", enum_name(family), full_text(variant)));

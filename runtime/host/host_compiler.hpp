@@ -37,7 +37,9 @@ class HostKernel {
 
   Entry entry() const { return entry_; }
   /// The same of a kernel that loads by TMA.
-  MappedEntry mapped_entry() const { return reinterpret_cast<MappedEntry>(reinterpret_cast<void*>(entry_)); }
+  MappedEntry mapped_entry() const {
+    return reinterpret_cast<MappedEntry>(reinterpret_cast<void*>(entry_));
+  }
   /// Any other function that the text exports, by its C name; null where there is none.
   void* symbol(const std::string& name) const;
   /// Tells the object's code which thread it is now.

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<Family> families_of(const HostSuiteOptions& options) {
   if (!options.families.empty()) return options.families;
-  return {Family::kUnfused, Family::kFa1, Family::kFa2};
+  return {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3};
 }
 
 std::string describe(const std::string& label, const Problem& problem, const KernelConfig& config) {
@@ -68,7 +68,8 @@ class Suite {
         for (std::size_t i = 0; i < families.size(); ++i) {
           // fp16 differs from bf16 in the element alone: there each case meets one family, in turn.
           if (dtype == DataType::kFp16 && i != index % families.size()) continue;
-          rows_.push_back(named_row(shared, families[i], limits_));
+          auto row = named_row(shared, families[i], limits_);
+          if (row) rows_.push_back(std::move(*row));
         }
       }
     }

@@ -59,7 +59,8 @@ class RowSource {
     const KernelConfig& config = row.config;
     for (const int knob : {config.tile_m / 16, config.tile_n / 16, config.warps, config.stages,
                            int{config.query_in_registers}, static_cast<int>(config.running_max),
-                           int{config.split_kv}, int{config.longest_first}}) {
+                           int{config.split_kv}, int{config.longest_first}, config.query_stages,
+                           int{config.persistent}}) {
       factors.push_back(knob);
     }
     return true;
@@ -120,8 +121,8 @@ std::vector<HostSuiteRow> pairwise_rows(Family family, const DeviceLimits& limit
   return rows;
 }
 
-HostSuiteRow named_row(std::shared_ptr<const CaseInput> named, Family family,
-                       const DeviceLimits& limits) {
+std::optional<HostSuiteRow> named_row(std::shared_ptr<const CaseInput> named, Family family,
+                                      const DeviceLimits& limits) {
   HostSuiteRow row;
   row.label = named->name;
   row.problem = named->problem;
@@ -130,6 +131,7 @@ HostSuiteRow named_row(std::shared_ptr<const CaseInput> named, Family family,
   // Cases of one variant share a config, so that a kernel is compiled for many of them. Small
   // tiles: the cases have few rows, and large tiles would mostly compute what is masked.
   auto candidates = enumerate_candidates(row.problem.variant, limits, family);
+  if (candidates.empty()) return std::nullopt;
   const auto large = [](const KernelConfig& config) {
     return config.tile_m > kNamedTile || config.tile_n > kNamedTile;
   };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ std::vector<HostSuiteRow> pairwise_rows(Family family, const DeviceLimits& limit
                                         std::uint64_t seed);
 
 /// A named case under one config of the family, which the case's name picks.
-HostSuiteRow named_row(std::shared_ptr<const CaseInput> named, Family family,
-                       const DeviceLimits& limits);
+std::optional<HostSuiteRow> named_row(std::shared_ptr<const CaseInput> named, Family family,
+                                      const DeviceLimits& limits);
 
 }  // namespace heddle

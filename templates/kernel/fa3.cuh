@@ -16,6 +16,7 @@
 #include "part/sequence_info.cuh"
 #include "part/softmax.cuh"
 #include "part/tile_walk.cuh"
+#include "part/warpgroup_sanitize.cuh"
 #include "part/warpgroup_store.cuh"
 #include "part/warpgroup_tile.cuh"
 #include "warpgroup_layout.cuh"
@@ -25,8 +26,7 @@ namespace heddle::fa3 {
 template <class Config>
 struct Shape {
   static constexpr int kTeams = Config::kTileM / kWarpgroupRows;
-  static constexpr int kColumnBlocks =
-      tma_row_bytes(Config::kHeadDimPadded) / (2 * kBoxColumns);
+  static constexpr int kColumnBlocks = tma_row_bytes(Config::kHeadDimPadded) / (2 * kBoxColumns);
   static constexpr SwizzledTile kQueryTile{Config::kTileM, Swizzle::k128};
   static constexpr SwizzledTile kKeyTile{Config::kTileN, Swizzle::k128};
   static constexpr int kQueryBytes = kQueryTile.block_bytes() * kColumnBlocks;
@@ -44,7 +44,11 @@ struct SharedStorage {
   BarrierRing<Config::kQueryStages> query_ring;
   BarrierRing<Config::kStages> key_ring;
   BarrierRing<Config::kStages> value_ring;
+  NonfiniteVotes<Config::kWarps> votes;
 };
+
+/// Named barrier of the consumers.
+constexpr int kConsumerBarrier = 1;
 
 /// One query tile of the walk.
 template <class Config>
@@ -128,6 +132,8 @@ struct Consumer {
   Output output;
   OnlineSoftmax<1, Config::kLazyRescale> softmax;
   unsigned probability[kSteps][4];
+  int vote_turn = 0;
+  bool found_nonfinite;  ///< in a masked value block of the tile
 
   Consumer(SharedStorage<Config>& storage, const AttentionParameters& launch, int index)
       : shared(storage), parameters(launch), team(index) {}
@@ -139,24 +145,23 @@ struct Consumer {
   void multiply_query_key(float (&scores)[Config::kTileN / 2]) {
     const auto a = matrix_descriptor(shared.query[query.slot] + kWarpgroupRows * 128 * team,
                                      k_major_layout(Tiles::kQueryTile));
-    const auto b = matrix_descriptor(shared.key[uniform(keys.slot)],
-                                     k_major_layout(Tiles::kKeyTile));
+    const auto b =
+        matrix_descriptor(shared.key[uniform(keys.slot)], k_major_layout(Tiles::kKeyTile));
     wgmma_fence();
     wgmma_set<Major::kK, Major::kK>(scores, a, b, Element{});
 #pragma unroll
     for (int step = 1; step < Config::kHeadDimPadded / 16; ++step) {
-      wgmma_add<Major::kK, Major::kK>(scores,
-                                      advance(a, k_major_step_bytes(Tiles::kQueryTile, step)),
-                                      advance(b, k_major_step_bytes(Tiles::kKeyTile, step)),
-                                      Element{});
+      wgmma_add<Major::kK, Major::kK>(
+          scores, advance(a, k_major_step_bytes(Tiles::kQueryTile, step)),
+          advance(b, k_major_step_bytes(Tiles::kKeyTile, step)), Element{});
     }
     wgmma_commit();
   }
 
   /// Starts output += P V.
   void multiply_probability_value(float (&sums)[Config::kHeadDimPadded / 2]) {
-    const auto b = matrix_descriptor(shared.value[uniform(values.slot)],
-                                     mn_major_layout(Tiles::kKeyTile));
+    const auto b =
+        matrix_descriptor(shared.value[uniform(values.slot)], mn_major_layout(Tiles::kKeyTile));
     wgmma_fence(sums, probability);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -190,6 +195,20 @@ struct Consumer {
     return factor;
   }
 
+  /// Until the values of `block` may be multiplied.
+  void wait_values(const Work<Config>& work, int block) {
+    wait_full(shared.value_ring, values);
+    // Without a causal mask only keys past the end are hidden, and for those TMA brings zeros.
+    if constexpr (Config::kCausal || Config::kMaskHook) {
+      if (block < work.range.first_masked) return;
+      if (sanitize_tile<Element>(shared.value[values.slot], Tiles::kKeyBytes, shared.votes,
+                                 vote_turn, kConsumerBarrier)) {
+        found_nonfinite = true;
+      }
+      vote_turn ^= 1;
+    }
+  }
+
   void rescale(const Accumulator<1, 1>& factor) {
     const bool moved = factor.value[0][0][0] != 1.0f || factor.value[0][0][2] != 1.0f;
     if (!warp_any(moved)) return;
@@ -218,7 +237,7 @@ struct Consumer {
     for (int block = work.range.end - 2; block >= work.range.begin; --block) {
       wait_full(shared.key_ring, keys);
       multiply_query_key(score_registers);
-      wait_full(shared.value_ring, values);
+      wait_values(work, block + 1);
       multiply_probability_value(output_registers);
       wgmma_wait<1>(score_registers);
       release(shared.key_ring, keys);
@@ -232,7 +251,7 @@ struct Consumer {
     }
     release(shared.query_ring, query);
     query.next();
-    wait_full(shared.value_ring, values);
+    wait_values(work, work.range.begin);
     multiply_probability_value(output_registers);
     wgmma_wait<0>(output_registers, probability);
     release(shared.value_ring, values);
@@ -256,9 +275,14 @@ struct Consumer {
         output.value[0][c][2 * row + 1] *= inverse_sum;
       }
     }
-    store_fragment_rows<Config>(
-        output, tensor_row<Element>(parameters.output, item.batch, item.head, first_query),
-        parameters.output.row_stride, valid_rows);
+    Element* destination =
+        tensor_row<Element>(parameters.output, item.batch, item.head, first_query);
+    const long long row_stride = parameters.output.row_stride;
+    store_fragment_rows<Config>(output, destination, row_stride, valid_rows);
+    if (found_nonfinite) {
+      const Mask<Config> mask{work.sequence, item};
+      add_nonfinite_to_rows(destination, row_stride, first_query, work.range, mask, parameters);
+    }
     if (parameters.log_sum_exp == nullptr) return;
     const long long row = flat_row(parameters, item.batch, item.head, first_query);
     store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
@@ -273,6 +297,7 @@ inline void consume(const AttentionParameters& parameters, SharedStorage<Config>
     const Work<Config> work(parameters, walk.item());
     consumer.output.clear();
     consumer.softmax.clear();
+    consumer.found_nonfinite = false;
     if (!work.is_empty()) consumer.attend(work);
     consumer.store(work);
   }

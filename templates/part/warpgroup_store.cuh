@@ -39,8 +39,8 @@ inline void store_fragment_rows(const Accumulator<1, kColumnTiles>& output,
       unsigned packed[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        packed[i] = pack(output.value[0][c + i][2 * row], output.value[0][c + i][2 * row + 1],
-                         Element{});
+        packed[i] =
+            pack(output.value[0][c + i][2 * row], output.value[0][c + i][2 * row + 1], Element{});
       }
       transpose_quad(packed);
       const Bytes<16> bytes{{packed[0], packed[1], packed[2], packed[3]}};
@@ -48,8 +48,8 @@ inline void store_fragment_rows(const Accumulator<1, kColumnTiles>& output,
     }
 #pragma unroll
     for (int c = Config::kHeadDim / 32 * 4; c < Config::kHeadDim / 8; ++c) {
-      const unsigned packed = pack(output.value[0][c][2 * row], output.value[0][c][2 * row + 1],
-                                   Element{});
+      const unsigned packed =
+          pack(output.value[0][c][2 * row], output.value[0][c][2 * row + 1], Element{});
       if (stores) store<4>(to + 8 * c + 2 * (lane() % 4), Bytes<4>{packed});
     }
   }

@@ -144,3 +144,23 @@ DriverResult cuLaunchKernel(DriverFunction handle, unsigned grid_x, unsigned gri
   if (fake.hook != nullptr) fake.hook(&launch, fake.hook_user);
   return kDriverSuccess;
 }
+
+/// Checks what the real one does of the arguments that heddle sends; the map is opaque.
+DriverResult cuTensorMapEncodeTiled(TensorMap* map, int, unsigned rank, void* address,
+                                    const std::uint64_t* dims, const std::uint64_t* strides,
+                                    const std::uint32_t* box, const std::uint32_t*, int, int, int,
+                                    int) {
+  const DriverResult result = enter(Entry::cuTensorMapEncodeTiled);
+  if (result != kDriverSuccess) return result;
+  constexpr std::uint64_t kAlignment = 16;
+  constexpr std::uint32_t kMostBox = 256;
+  bool good = map != nullptr && rank >= 1 && rank <= 5 &&
+              reinterpret_cast<std::uintptr_t>(address) % kAlignment == 0;
+  for (unsigned i = 0; good && i < rank; ++i) {
+    good = dims[i] > 0 && dims[i] <= 1ull << 32 && box[i] > 0 && box[i] <= kMostBox;
+    if (i + 1 < rank) good = good && strides[i] % kAlignment == 0 && strides[i] < 1ull << 40;
+  }
+  if (!good) return kDriverInvalidValue;
+  *map = TensorMap{};
+  return kDriverSuccess;
+}
