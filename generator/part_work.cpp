@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/cost_model.hpp"
+#include "generator/knobs.hpp"
 #include "templates/layout.cuh"
 
 namespace heddle {
@@ -12,6 +13,7 @@ namespace {
 constexpr double kElementBytes = 2;
 constexpr double kLdmatrixBytes = 512;  ///< an x4 load of one warp
 constexpr double kMmaFlops = 2 * 16 * 8 * 16;
+constexpr double kWgmmaFlopsPerClock = 4096;
 /// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
 constexpr double kSoftmaxInstructions = 4.5;
 constexpr double kBarrierCycles = 40;
@@ -161,12 +163,15 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
 }
 
 /// As fa2, but operands come from shared memory without instructions, and loads cost none.
-void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c) {
+void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c,
+               const DeviceLimits& limits) {
   work.blocks = c.heads * c.tiles;  // of a persistent grid too: work, not blocks, is dealt out
   work.mean_steps = c.head_steps / c.tiles;
   work.longest_steps = std::max(c.longest_tile, work.mean_steps);
   work.bytes_in_flight = prefetched_bytes(config, c);
   work.step = attention_step(problem, config, c);
+  // The table's rate is that of mma.sync; wgmma has 4096 FLOP per clock and SM.
+  work.step.flops *= limits.tensor_flops_per_clock_sm / kWgmmaFlopsPerClock;
   work.step.warp_instructions = c.rows * c.keys / 32 * kSoftmaxInstructions + 100 * c.warps;
   work.step.shared_bytes = 2 * tile_bytes(c, c.keys) * (1 + c.warps / 4);
   work.hbm_bytes = query_output_bytes(c);
@@ -242,7 +247,8 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
   work.warps = launch.threads / 32;
   work.shared_bytes = launch.shared_bytes;
   work.uneven = problem.variant.mask == MaskKind::kCausal;
-  work.longest_first = config.longest_first && config.family == Family::kFa2;
+  work.longest_first =
+      config.longest_first && knob_applies("longest_first", config.family, problem.variant);
   constexpr int kStreamingRegisters = 40;
   work.registers = is_streaming(launch.part) ? kStreamingRegisters
                                              : estimate_registers(problem.variant, config, limits);
@@ -275,7 +281,7 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes = score_traffic(c, 2, limits) + (query_output_bytes(c) + key_value) / 2;
       break;
     case KernelPart::kFa3Attention:
-      count_fa3(work, problem, config, c);
+      count_fa3(work, problem, config, c, limits);
       work.hbm_bytes += key_value;
       break;
     case KernelPart::kReference:

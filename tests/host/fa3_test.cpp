@@ -1,0 +1,82 @@
+// What fa3 has and small problems on a large device do not reach: blocks that walk several query
+// tiles, under every landing; NaN in values that causal rows may not see.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "runtime/host/verify.hpp"
+#include "runtime/testing/element.hpp"
+#include "runtime/testing/inputs.hpp"
+
+namespace heddle {
+namespace {
+
+/// A device of two SMs: a persistent grid then has two blocks.
+DeviceLimits small_device() {
+  DeviceLimits limits = find_architecture("sm_90a");
+  limits.sm_count = 2;
+  return limits;
+}
+
+Problem problem_of(MaskKind mask, int seqlen_q, int seqlen_kv) {
+  Problem problem;
+  problem.variant.head_dim = 64;
+  problem.variant.mask = mask;
+  problem.sizes.heads = 3;
+  problem.sizes.kv_heads = 1;
+  problem.sizes.seqlen_q = seqlen_q;
+  problem.sizes.seqlen_kv = seqlen_kv;
+  return problem;
+}
+
+KernelConfig config_of(int query_stages, bool persistent) {
+  KernelConfig config;
+  config.family = Family::kFa3;
+  config.tile_m = 128;
+  config.tile_n = 64;
+  config.warps = 8;
+  config.query_stages = query_stages;
+  config.persistent = persistent;
+  return config;
+}
+
+HostVerdict verify(const Problem& problem, const HostTensors& tensors, const KernelConfig& config) {
+  static HostCompiler compiler;
+  const DeviceLimits limits = small_device();
+  const HostConfig kernels = compile_for_host(compiler, problem.variant, config, limits);
+  return verify_on_host(make_host_case(problem, tensors), kernels, limits,
+                        {3, {Landing::kLatest, Landing::kEarliest, Landing::kRandom}, 0});
+}
+
+}  // namespace
+
+TEST_CASE("fa3 walks several tiles per block, whatever lands when") {
+  for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+    for (const int query_stages : {1, 2}) {
+      // 3 heads of 3 tiles over two blocks; more queries than keys leave causal tiles without keys.
+      for (const auto& [seqlen_q, seqlen_kv] : {std::pair{300, 200}, std::pair{257, 330}}) {
+        const Problem problem = problem_of(mask, seqlen_q, seqlen_kv);
+        const auto verdict = verify(problem, make_inputs(problem, InputKind::kRising, 17),
+                                    config_of(query_stages, true));
+        INFO(enum_name(mask) << ' ' << query_stages << ' ' << seqlen_q << ' ' << seqlen_kv << ": "
+                             << verdict.explain());
+        CHECK(verdict.passed());
+      }
+    }
+  }
+}
+
+TEST_CASE("fa3 keeps NaN of hidden values from causal rows, and shows it to the others") {
+  const Problem problem = problem_of(MaskKind::kCausal, 200, 200);
+  HostTensors tensors = make_inputs(problem, InputKind::kNormal, 23);
+  const auto nan =
+      element_from_float(problem.variant.dtype, std::numeric_limits<float>::quiet_NaN());
+  constexpr int kKey = 150, kColumn = 5;
+  tensors.value[static_cast<std::size_t>(kKey * problem.variant.head_dim + kColumn)] = nan;
+  for (const bool persistent : {false, true}) {
+    const auto verdict = verify(problem, tensors, config_of(1, persistent));
+    INFO(verdict.explain());
+    CHECK(verdict.passed());
+  }
+}
+
+}  // namespace heddle
