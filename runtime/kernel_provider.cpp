@@ -39,6 +39,7 @@ struct KernelProvider::CompiledParts {
   std::vector<std::shared_ptr<const CompiledKernel>> kernels;
   std::vector<KernelImage> images;  ///< views into them
   bool from_cache = true;
+  std::optional<Rejection> rejection;  ///< the first for what the compiler said
 };
 
 KernelProvider::KernelProvider(const Options& options)
@@ -103,11 +104,24 @@ ProvidedKernels KernelProvider::load(const Variant& variant, const Choice& choic
     if (resident != resident_.end()) return {choice, resident->second, true};
   }
   const CompiledParts parts = compile_parts(variant, choice.config, limits(target.device));
+  if (parts.rejection) weigh_rejection(choice, *parts.rejection);
   auto loaded = std::make_shared<const LoadedConfig>(driver_, target.context, parts.images);
   const std::lock_guard lock(mutex_);
   // Another thread may have been faster with another bucket of this variant; one copy stays.
   const auto [resident, is_new] = resident_.emplace(key, std::move(loaded));
   return {choice, resident->second, parts.from_cache};
+}
+
+/// Another compiler than the tuner's may spill or serialise a stored config: then the default is
+/// the better guess. The default itself is right, only slower, and there is nothing to put in its
+/// place.
+void KernelProvider::weigh_rejection(const Choice& choice, const Rejection& rejection) const {
+  const std::string text =
+      fmt::format("config {}: {}: {}", full_text(choice.config), rejection.field, rejection.reason);
+  if (choice.match != Match::kDefault) {
+    throw Error(ErrorCode::kNoLegalConfig, rejection.field, text);
+  }
+  log(text + "; served all the same, as the default");
 }
 
 KernelProvider::CompiledParts KernelProvider::compile_parts(const Variant& variant,
@@ -123,6 +137,7 @@ KernelProvider::CompiledParts KernelProvider::compile_parts(const Variant& varia
                             .architecture = limits.architecture,
                             .compiler = "NVRTC"});
     parts.from_cache = parts.from_cache && compiled->from_cache;
+    if (!parts.rejection) parts.rejection = reject_notes(compiled->notes);
     parts.kernels.push_back(std::move(compiled));
   }
   return parts;

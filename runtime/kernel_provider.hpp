@@ -69,6 +69,8 @@ class KernelProvider {
   const DeviceFacts& facts(int device);
   SelectionTarget selection_target(int device);
   ProvidedKernels load(const Variant& variant, const Choice& choice, const LoadTarget& target);
+  /// Throws, or tells the log, what the compiler's words mean for a choice.
+  void weigh_rejection(const Choice& choice, const Rejection& rejection) const;
   CompiledParts compile_parts(const Variant& variant, const KernelConfig& config,
                               const DeviceLimits& limits);
 
