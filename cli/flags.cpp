@@ -116,6 +116,17 @@ KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& li
   return config;
 }
 
+std::vector<Family> KernelFlags::families() const {
+  if (!knobs_.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "set",
+                "--set " + knobs_.front() + ": the suite draws knobs itself; leave --set out");
+  }
+  if (family_.empty()) return {};
+  KernelConfig config;
+  set_field(config, "family", family_);
+  return {config.family};
+}
+
 void TargetFlags::add_to(CLI::App& app) {
   app.add_option("--arch", architecture_, "architecture to compile for (sm_80 … sm_90a …)")
       ->group("Target");

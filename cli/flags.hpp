@@ -42,6 +42,9 @@ class KernelFlags {
   /// The config asked for: the family's default for this problem, then the given knobs.
   KernelConfig resolve(const Problem& problem, const DeviceLimits& limits) const;
   bool any_given() const { return !family_.empty() || !knobs_.empty(); }
+  /// The family asked for, for verbs that choose its knobs; empty = all. Throws kInvalidArgument
+  /// where a knob was given too.
+  std::vector<Family> families() const;
 
  private:
   std::string family_;

@@ -18,9 +18,10 @@ namespace heddle {
 namespace {
 
 int verify_suite(const VerifyOptions& options) {
+  SuiteOptions suite;
+  suite.families = suite_families(options);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
-  SuiteOptions suite;
   suite.seed = options.seed;
   ProgressLine line(detect_terminal());
   const auto report = run_verify_suite(*device, compiler, suite, [&](int done, int total) {
@@ -57,6 +58,15 @@ int run_verify(const VerifyOptions& options) {
 }
 
 }  // namespace
+
+std::vector<Family> suite_families(const VerifyOptions& options) {
+  if (options.problem.any_given() || options.files.given()) {
+    throw Error(ErrorCode::kInvalidArgument, "suite",
+                "--suite checks problems of its own; leave the problem's flags and files out, or "
+                "--suite");
+  }
+  return options.kernel.families();
+}
 
 int report_comparison(const VerifyOptions& options, const Problem& problem,
                       const KernelConfig& config, const Comparison& result) {

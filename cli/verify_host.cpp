@@ -23,6 +23,7 @@ DeviceLimits limits_of(const VerifyOptions& options) {
 
 int verify_host_suite(const VerifyOptions& options, HostCompiler& compiler) {
   HostSuiteOptions suite;
+  suite.families = suite_families(options);
   suite.seed = seed_of(options);
   ProgressLine line(detect_terminal());
   const auto report = run_host_suite(compiler, limits_of(options), suite, [&](int done, int total) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/flags.hpp"
 #include "cli/npy_flags.hpp"
@@ -29,6 +30,10 @@ struct VerifyOptions {
 
 /// The problem and its tensors: the user's files, else random ones of the kind asked for.
 std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options);
+
+/// The families of `--suite`, which brings its own problems: throws kInvalidArgument where one was
+/// given too.
+std::vector<Family> suite_families(const VerifyOptions& options);
 
 /// Prints a comparison; returns the exit code.
 int report_comparison(const VerifyOptions& options, const Problem& problem,

@@ -40,6 +40,19 @@ TEST_CASE("no host compiler is exit code 3 and what to install") {
   CHECK_THAT(wrong.errors, Contains("/nowhere/cc") && Contains("HEDDLE_HOST_CXX"));
 }
 
+TEST_CASE("the suite refuses what it would not look at") {
+  for (const char* device : {"gpu", "host"}) {
+    HeddleProcess heddle;
+    heddle.environment()["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+    const auto problem = heddle.run({"verify", "--device", device, "--suite", "--head-dim", "64"});
+    CHECK(problem.code == 2);
+    CHECK_THAT(problem.errors, Contains("--suite checks problems of its own"));
+    const auto knob = heddle.run({"verify", "--device", device, "--suite", "--set", "tile_m=64"});
+    CHECK(knob.code == 2);
+    CHECK_THAT(knob.errors, Contains("--set tile_m=64") && Contains("leave --set out"));
+  }
+}
+
 TEST_CASE("an unknown device is refused by value") {
   const auto result = HeddleProcess().run({"verify", "--device", "tpu"});
   CHECK(result.code == 2);
