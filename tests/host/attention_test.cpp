@@ -71,6 +71,7 @@ TEST_CASE("each compiler of this machine gives the same bits") {
     }
   }
   REQUIRE_FALSE(outputs.empty());
+  if (outputs.size() == 1) WARN("only one compiler here: nothing to compare");
   CHECK(outputs.front() == outputs.back());
 }
 

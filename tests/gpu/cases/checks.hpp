@@ -45,7 +45,7 @@ struct RowSample {
 std::string check_random_rows(const Gpu& gpu, const Problem& problem,
                               const TensorPointers& pointers, const RowSample& sample);
 
-/// That every element of O, and every LSE, has been written. Contiguous.
+/// That every element of O has been written. Contiguous.
 std::string check_all_written(const SmallKernels& kernels, const Problem& problem,
                               const TensorPointers& pointers);
 
