@@ -32,7 +32,8 @@ static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps"
 /// Depth of Q K^T that one chain of tensor-core sums covers, for a padded head dim. The tensor core
 /// truncates at each 16 of depth, always towards zero; chains are added in fp32, which rounds to
 /// nearest. A model of it that gives an H200's log-sum-exp to the bit or the next one predicts, as
-/// the worst error over its bound where logits rise along the keys:
+/// the worst error over its bound where logits rise along the keys, before score_truncation() is
+/// put back:
 ///
 ///   head dim         64    96   128   192   256
 ///   one chain      0.90  1.15  1.21  2.46  2.18
