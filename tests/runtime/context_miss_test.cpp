@@ -54,27 +54,6 @@ TEST_CASE("a config that does not load gives way to the next legal one") {
   CHECK(context.counters().hot_hits == 1);
 }
 
-TEST_CASE("a stored config that spills gives way to the default, which is served in any case") {
-  Serving serving;
-  const TemporaryFolder folder;
-  auto options = serving.options();
-  options.provider.results_path = (folder.path() / "results.db").string();
-  {
-    ResultsStore::Options store_options;
-    store_options.path = options.provider.results_path;
-    ResultsStore(store_options).record(tuned_row(serving, small_problem()));
-  }
-  FakeNvrtc nvrtc("13_loadable");
-  nvrtc.log(
-      "ptxas         .     64 bytes stack frame, 64 bytes spill stores, 64 bytes spill "
-      "loads\n");
-  Context context(std::move(options));
-  CHECK(context.prepare(small_problem()).match == Match::kDefault);
-  CHECK_THAT(serving.log, Catch::Contains("64 bytes of spill per thread") &&
-                              Catch::Contains("trying the next config") &&
-                              Catch::Contains("served all the same"));
-}
-
 TEST_CASE("a device with little shared memory gets a config that fits it") {
   FakeDevice small;
   small.capability_minor = 0;
@@ -192,6 +171,27 @@ Measurement tuned_row(const Serving& serving, const Problem& problem) {
   row.samples = 10;
   row.check = CheckRecord{.passed = true};
   return row;
+}
+
+TEST_CASE("a stored config that spills gives way to the default, which is served in any case") {
+  Serving serving;
+  const TemporaryFolder folder;
+  auto options = serving.options();
+  options.provider.results_path = (folder.path() / "results.db").string();
+  {
+    ResultsStore::Options store_options;
+    store_options.path = options.provider.results_path;
+    ResultsStore(store_options).record(tuned_row(serving, small_problem()));
+  }
+  FakeNvrtc nvrtc("13_loadable");
+  nvrtc.log(
+      "ptxas         .     64 bytes stack frame, 64 bytes spill stores, 64 bytes spill "
+      "loads\n");
+  Context context(std::move(options));
+  CHECK(context.prepare(small_problem()).match == Match::kDefault);
+  CHECK_THAT(serving.log, Catch::Contains("64 bytes of spill per thread") &&
+                              Catch::Contains("trying the next config") &&
+                              Catch::Contains("served all the same"));
 }
 
 TEST_CASE("what a miss callback stores is what is loaded") {
