@@ -31,8 +31,11 @@ struct Prediction {
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
 
 /// Registers per thread that the main loop of a part is expected to need (not capped at 255: what
-/// needs more spills).
+/// needs more spills). Of fa3, what the launch gives each thread before setmaxnreg deals it out.
 int estimate_registers(const Variant& variant, const KernelConfig& config,
                        const DeviceLimits& limits);
+
+/// The same of an fa3 consumer.
+int estimate_consumer_registers(const Variant& variant, const KernelConfig& config);
 
 }  // namespace heddle

@@ -144,12 +144,11 @@ Result check_shared_memory(const Variant& variant, const KernelConfig& config,
 }
 
 /// What setmaxnreg gives a consumer.
-Result check_fa3_registers(const Variant& variant, const KernelConfig& config,
-                           const DeviceLimits& limits) {
+Result check_fa3_registers(const Variant& variant, const KernelConfig& config) {
   const int consumers = config.tile_m / kWarpgroupRows;
   const int given = role_registers(consumers).consumer;
   const int available = given > 0 ? given : kAddressable;
-  const int needed = estimate_registers(variant, config, limits);
+  const int needed = estimate_consumer_registers(variant, config);
   if (needed <= available) return std::nullopt;
   return refuse("tile_n", fmt::format("tile_n={} with head_dim={} needs about {} registers per "
                                       "thread of the {} of a consumer; use a smaller tile_n or "
@@ -160,7 +159,7 @@ Result check_fa3_registers(const Variant& variant, const KernelConfig& config,
 /// A thread can address 255 registers, fewer where a block's threads must share the file.
 Result check_registers(const Variant& variant, const KernelConfig& config,
                        const DeviceLimits& limits) {
-  if (config.family == Family::kFa3) return check_fa3_registers(variant, config, limits);
+  if (config.family == Family::kFa3) return check_fa3_registers(variant, config);
   const int threads = config.warps * 32;
   const int share = limits.registers_per_sm / threads / 8 * 8;
   const int available = share >= kAddressable ? kAddressable : share - kSharedFileReserve;

@@ -6,6 +6,7 @@
 #include "generator/cost_model.hpp"
 #include "generator/kernel_part.hpp"
 #include "templates/layout.cuh"
+#include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
@@ -86,13 +87,6 @@ int fa1_registers(const Variant& variant, const KernelConfig& config, const Devi
          (is_blackwell(limits) ? kBlackwellFa1 : 0);
 }
 
-/// Scores, packed probabilities and output of a warpgroup's 64 rows, and what ptxas adds.
-int fa3_registers(const Variant& variant, const KernelConfig& config) {
-  constexpr int kOverhead = 32;
-  const int scores = config.tile_n / 2;
-  return scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
-}
-
 /// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
 /// dimensions, so a thread's share is all that counts.
 int unfused_registers(const Variant& variant, const KernelConfig& config) {
@@ -104,6 +98,13 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 
 }  // namespace
 
+/// Scores, packed probabilities and output of a warpgroup's 64 rows, and what ptxas adds.
+int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
+  constexpr int kOverhead = 32;
+  const int scores = config.tile_n / 2;
+  return scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
+}
+
 int estimate_registers(const Variant& variant, const KernelConfig& config,
                        const DeviceLimits& limits) {
   switch (config.family) {
@@ -112,7 +113,7 @@ int estimate_registers(const Variant& variant, const KernelConfig& config,
     case Family::kFa1:
       return fa1_registers(variant, config, limits);
     case Family::kFa3:
-      return fa3_registers(variant, config);
+      return role_pool_registers((config.warps + kWarpgroupWarps) * 32);
     case Family::kUnfused:
       return unfused_registers(variant, config);
     case Family::kReference:

@@ -185,6 +185,7 @@ TEST_CASE("a stored config that spills gives way to the default, which is served
   }
   FakeNvrtc nvrtc("13_loadable");
   nvrtc.log(
+      "ptxas info    : Compiling entry function 'heddle_fa2_attention' for 'sm_90a'\n"
       "ptxas         .     64 bytes stack frame, 64 bytes spill stores, 64 bytes spill "
       "loads\n");
   Context context(std::move(options));

@@ -17,6 +17,7 @@ KernelSource small_source(KernelPart part, MaskKind mask = MaskKind::kCausal) {
   if (part == KernelPart::kFa1Attention) config = {.family = Family::kFa1};
   if (part == KernelPart::kFa2Combine) config.split_kv = true;
   if (part == KernelPart::kReference) config = {.family = Family::kReference};
+  if (part == KernelPart::kFa3Attention) config.family = Family::kFa3;
   const bool unfused = std::string_view(enum_name(part)).starts_with("unfused");
   if (unfused) config = {.family = Family::kUnfused};
   return emit(variant, config, part, find_architecture(kArchitecture));
