@@ -10,6 +10,10 @@
 namespace heddle {
 namespace {
 
+/// Strides of a tensor map are below this; and its rows cannot all be the same one. Alignment 8
+/// tells that such a tensor has no map.
+constexpr std::uint64_t kTensorMapStrideEnd = 1ull << 40;
+constexpr std::uint64_t kNoTensorMap = 8;
 constexpr long long kMaxGrid = 2147483647;  ///< grid.x limit of every architecture since sm_30
 constexpr std::size_t kWorkspaceAlignment = 256;
 /// Splitting further than this only adds combine traffic.
@@ -202,7 +206,10 @@ int alignment_class(const Problem& problem, const TensorPointers& pointers) {
   std::uint64_t bits = 16;
   // A stride along an axis of one entry is never multiplied: frameworks put anything there.
   const auto add_stride = [&](long long stride, int extent) {
-    if (extent > 1) bits |= static_cast<std::uint64_t>(stride) * bytes;
+    if (extent <= 1) return;
+    bits |= static_cast<std::uint64_t>(stride) * bytes;
+    // Beyond what a tensor map can say, so that kernels which need one are out.
+    if (static_cast<std::uint64_t>(stride) * bytes >= kTensorMapStrideEnd) bits |= kNoTensorMap;
   };
   const Sizes& sizes = problem.sizes;
   const auto add = [&](const void* pointer, const Strides& strides, int heads, int rows) {
@@ -211,6 +218,7 @@ int alignment_class(const Problem& problem, const TensorPointers& pointers) {
     add_stride(full.batch, sizes.batch);
     add_stride(full.head, heads);
     add_stride(full.row, rows);
+    if (full.row == 0 && rows > 1) bits |= kNoTensorMap;
   };
   const int kv_heads = sizes.resolved_kv_heads();
   add(pointers.query, sizes.query_strides, sizes.heads, sizes.seqlen_q);

@@ -24,12 +24,15 @@ TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows
   map.address = view.data;
   const auto element = static_cast<std::uint64_t>(element_bytes(map.type));
   const std::uint64_t row_bytes = (boxes.head_dim * element + 15) / 16 * 16;
-  const std::array<int, 3> extents{std::max(rows, 1), heads, batch};
-  map.dims = {static_cast<std::uint64_t>(boxes.head_dim), static_cast<std::uint64_t>(extents[0]),
-              static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(batch)};
-  map.strides = {stride_bytes(view.row_stride, extents[0], element, row_bytes),
-                 stride_bytes(view.head_stride, heads, element, row_bytes),
-                 stride_bytes(view.batch_stride, batch, element, row_bytes)};
+  // An axis of stride 0 is one long: kernels know (kernel/fa3.cuh, map_place).
+  const int row_count = std::max(rows, 1);
+  const int head_count = view.head_stride == 0 ? 1 : heads;
+  const int batch_count = view.batch_stride == 0 ? 1 : batch;
+  map.dims = {static_cast<std::uint64_t>(boxes.head_dim), static_cast<std::uint64_t>(row_count),
+              static_cast<std::uint64_t>(head_count), static_cast<std::uint64_t>(batch_count)};
+  map.strides = {stride_bytes(view.row_stride, row_count, element, row_bytes),
+                 stride_bytes(view.head_stride, head_count, element, row_bytes),
+                 stride_bytes(view.batch_stride, batch_count, element, row_bytes)};
   map.box = {kBoxColumns, static_cast<std::uint32_t>(box_rows), 1, 1};
   map.swizzle = Swizzle::k128;
   return map;

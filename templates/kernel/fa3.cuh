@@ -69,15 +69,30 @@ struct Work {
 
 // ---- the producer -----------------------------------------------------------------------------
 
+/// Place along an axis of a map: an axis of stride 0, whose entries are one, is one long there.
+inline int map_place(long long stride, int index) {
+  return stride == 0 ? 0 : index;
+}
+
+/// Where a head of a tensor is in its map.
+struct MapHead {
+  int head;
+  int batch;
+
+  MapHead(const TensorView& view, int head_index, int batch_index)
+      : head(map_place(view.head_stride, head_index)),
+        batch(map_place(view.batch_stride, batch_index)) {}
+};
+
 /// Asks for a tile of rows from `row` on: a box for each 64 columns. What overhangs the tensor
 /// becomes zeros.
 template <int kColumnBlocks>
 inline void load_rows(unsigned char* tile, int block_bytes, const TensorMap& map, Barrier& full,
-                      int row, int head, int batch) {
+                      int row, MapHead place) {
   arrive_expect_tx(full, kColumnBlocks * block_bytes);
 #pragma unroll
   for (int c = 0; c < kColumnBlocks; ++c) {
-    load_tile(tile + c * block_bytes, map, full, {kBoxColumns * c, row, head, batch});
+    load_tile(tile + c * block_bytes, map, full, {kBoxColumns * c, row, place.head, place.batch});
   }
 }
 
@@ -95,7 +110,8 @@ inline void produce(const MappedParameters& maps, SharedStorage<Config>& shared)
     wait_empty(shared.query_ring, query);
     load_rows<Tiles::kColumnBlocks>(shared.query[query.slot], Tiles::kQueryTile.block_bytes(),
                                     maps.query, shared.query_ring.full[query.slot],
-                                    work.first_query, item.head, item.batch);
+                                    work.first_query,
+                                    MapHead(parameters.query, item.head, item.batch));
     query.next();
 #pragma unroll 1
     for (int block = work.range.end - 1; block >= work.range.begin; --block, place.next()) {
@@ -103,11 +119,11 @@ inline void produce(const MappedParameters& maps, SharedStorage<Config>& shared)
       wait_empty(shared.key_ring, place);
       load_rows<Tiles::kColumnBlocks>(shared.key[place.slot], Tiles::kKeyTile.block_bytes(),
                                       maps.key, shared.key_ring.full[place.slot], first_key,
-                                      item.kv_head, item.batch);
+                                      MapHead(parameters.key, item.kv_head, item.batch));
       wait_empty(shared.value_ring, place);
       load_rows<Tiles::kColumnBlocks>(shared.value[place.slot], Tiles::kKeyTile.block_bytes(),
                                       maps.value, shared.value_ring.full[place.slot], first_key,
-                                      item.kv_head, item.batch);
+                                      MapHead(parameters.value, item.kv_head, item.batch));
     }
   }
 }

@@ -95,6 +95,31 @@ TEST_CASE("Maps describe tensors of any strides") {
   CHECK(maps[2].box[1] == 80);
 }
 
+TEST_CASE("An axis of stride 0 is one long in its map") {
+  alignas(16) char data[16];
+  AttentionParameters parameters = parameters_of(data);
+  parameters.key.head_stride = 0;
+  parameters.value.batch_stride = 0;
+  const auto maps = tensor_map_requests(parameters, {64, 64, 72, DataType::kBf16});
+  CHECK(maps[1].dims == std::array<std::uint64_t, 5>{72, 100, 1, 2, 0});
+  CHECK(maps[2].dims == std::array<std::uint64_t, 5>{72, 100, 4, 1, 0});
+}
+
+TEST_CASE("Tensors that no map can describe are of a lower alignment class") {
+  alignas(16) static char data[16];
+  const TensorPointers pointers{.query = data, .key = data, .value = data, .output = data};
+  Problem problem;
+  problem.variant.head_dim = 64;
+  problem.sizes = {.batch = 2, .heads = 2, .seqlen_q = 8, .seqlen_kv = 8};
+  CHECK(alignment_class(problem, pointers) == 16);
+  problem.sizes.key_strides = {.batch = 1024, .head = 512, .row = 0};
+  CHECK(alignment_class(problem, pointers) == 8);
+  problem.sizes.key_strides = {.batch = 1ll << 40, .head = 512, .row = 64};
+  CHECK(alignment_class(problem, pointers) == 8);
+  problem.sizes.key_strides = {.batch = 0, .head = 512, .row = 64};
+  CHECK(alignment_class(problem, pointers) == 16);
+}
+
 TEST_CASE("Maps do not trust what nobody multiplies") {
   alignas(16) char data[16];
   AttentionParameters parameters = parameters_of(data);

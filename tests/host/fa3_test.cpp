@@ -79,4 +79,17 @@ TEST_CASE("fa3 keeps NaN of hidden values from causal rows, and shows it to the 
   }
 }
 
+TEST_CASE("fa3 reads keys and values that all heads or all sequences share by stride 0") {
+  Problem problem = problem_of(MaskKind::kFull, 130, 100);
+  problem.sizes.batch = problem.sizes.kv_heads = 2;
+  problem.sizes.heads = 4;
+  const long long row = problem.variant.head_dim;
+  problem.sizes.key_strides = {.batch = 100 * row, .head = 0, .row = row};
+  problem.sizes.value_strides = {.batch = 0, .head = 100 * row, .row = row};
+  const auto verdict =
+      verify(problem, make_inputs(problem, InputKind::kNormal, 29), config_of(1, false));
+  INFO(verdict.explain());
+  CHECK(verdict.passed());
+}
+
 }  // namespace heddle
