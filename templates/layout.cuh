@@ -56,10 +56,14 @@ constexpr int score_chains(int depth) {
 /// average: after step i of the n of a chain, half a unit in the last place (0.36 * 2^-23 of the
 /// sum so far, averaged over mantissas), hence (n + 1) / 2 times that for a chain. Chains are added
 /// without bias. A row's largest logits, which make its log-sum-exp, are such products.
-constexpr float score_truncation(int depth) {
-  const int chain = score_chain_depth(depth) < depth ? score_chain_depth(depth) : depth;
+constexpr float chain_truncation(int chain) {
   const float steps = static_cast<float>(chain) / 16.0f;
   return 0.36f * 0x1p-23f * (steps + 1.0f) / 2.0f;
+}
+/// The same of the mma.sync families, by their chains.
+constexpr float score_truncation(int depth) {
+  const int chain = score_chain_depth(depth) < depth ? score_chain_depth(depth) : depth;
+  return chain_truncation(chain);
 }
 
 static_assert(score_chains(64) == 1 && score_chains(128) == 1);

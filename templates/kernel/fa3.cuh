@@ -11,11 +11,11 @@
 #include "part/barrier_ring.cuh"
 #include "part/block_range.cuh"
 #include "part/epilogue.cuh"
-#include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/sequence_info.cuh"
 #include "part/softmax.cuh"
 #include "part/tile_walk.cuh"
+#include "part/warpgroup_log_sum_exp.cuh"
 #include "part/warpgroup_sanitize.cuh"
 #include "part/warpgroup_store.cuh"
 #include "part/warpgroup_tile.cuh"
@@ -283,7 +283,7 @@ struct Consumer {
     float log_sum_exps[2];
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      log_sum_exps[row] = log_sum_exp<Config>(softmax.reference[row], softmax.sum[row]);
+      log_sum_exps[row] = warpgroup_log_sum_exp<Config>(softmax.reference[row], softmax.sum[row]);
       const float inverse_sum = softmax.inverse_sum(row);
 #pragma unroll
       for (int c = 0; c < Output::kColumnTiles; ++c) {
