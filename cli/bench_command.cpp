@@ -61,9 +61,9 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
 }
 
 /// The time no kernel can beat: FLOPs at the tensor rate, or bytes at the memory's.
-double roofline_seconds(const Problem& problem, const DeviceLimits& limits) {
+double roofline_seconds(const Problem& problem, Family family, const DeviceLimits& limits) {
   const double tensor_rate =
-      limits.tensor_flops_per_clock_sm * limits.sm_count * limits.clock_ghz * 1e9;
+      tensor_flops_per_clock(family, limits) * limits.sm_count * limits.clock_ghz * 1e9;
   return std::max(flop_count(problem) / tensor_rate,
                   minimal_bytes(problem) / limits.hbm_bytes_per_second);
 }
@@ -78,7 +78,9 @@ void print_results(const std::vector<BenchResult>& results, const Device& device
         {result.problem.name, format_seconds(seconds), format_seconds(result.timing.spread_seconds),
          fmt::format("{:.1f}", flop_count(problem) / seconds * 1e-12),
          fmt::format("{:.0f}", minimal_bytes(problem) / seconds * 1e-9),
-         fmt::format("{:.0f} %", 100 * roofline_seconds(problem, device.limits()) / seconds),
+         fmt::format("{:.0f} %",
+                     100 * roofline_seconds(problem, result.choice.config.family, device.limits()) /
+                         seconds),
          fmt::format("{:.0f}", result.timing.clock_mhz),
          std::string(enum_name(result.choice.match)), canonical_text(result.choice.config)});
   }
@@ -108,7 +110,8 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
 }
 
 int run_bench(const BenchOptions& options) {
-  const auto problems = problems_of(options);
+  auto problems = problems_of(options);
+  drop_empty(problems);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
   std::vector<BenchResult> results;

@@ -112,6 +112,13 @@ int run_import(const DbOptions& options) {
                     "' cannot be written; choose another with --results or $HEDDLE_DB");
   }
   for (const Measurement& row : rows) store.record(row);
+  if (store.unwritten_count() > 0) {
+    throw Error(
+        ErrorCode::kIo, "results",
+        fmt::format("{} of {} rows could not be written to '{}' (in use, read-only or full); "
+                    "import again, or choose another with --results or $HEDDLE_DB",
+                    store.unwritten_count(), rows.size(), store.path()));
+  }
   std::cerr << fmt::format("imported {} rows into {}\n", rows.size(), store.path());
   return kExitDone;
 }

@@ -22,14 +22,20 @@ bool is_wanted(KernelPart part, const std::string& name) {
   return name.empty() || name == enum_name(part);
 }
 
+std::string part_names(const KernelParts& parts) {
+  std::string names;
+  for (const KernelPart part : parts) {
+    names += (names.empty() ? "" : ", ") + std::string(enum_name(part));
+  }
+  return names;
+}
+
 void require_known_part(const KernelParts& parts, const std::string& name) {
-  std::string known;
   for (const KernelPart part : parts) {
     if (is_wanted(part, name)) return;
-    known += (known.empty() ? "" : ", ") + std::string(enum_name(part));
   }
   throw Error(ErrorCode::kInvalidArgument, "part",
-              "--part: '" + name + "' is no part of this kernel; its parts: " + known);
+              "--part: '" + name + "' is no part of this kernel; its parts: " + part_names(parts));
 }
 
 int run_emit(const EmitOptions& options) {
@@ -38,6 +44,12 @@ int run_emit(const EmitOptions& options) {
   const KernelConfig config = options.kernel.resolve(problem, limits);
   const KernelParts parts = kernel_parts(config);
   require_known_part(parts, options.part);
+  if (options.flat && options.part.empty() && parts.count > 1) {
+    throw Error(ErrorCode::kInvalidArgument, "part",
+                "--flatten prints one text that compiles alone, and this config runs several "
+                "kernels; add --part with one of: " +
+                    part_names(parts));
+  }
   for (const KernelPart part : parts) {
     if (!is_wanted(part, options.part)) continue;
     const KernelSource source = emit(problem.variant, config, part, limits);

@@ -116,6 +116,14 @@ KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& li
   return config;
 }
 
+KernelConfig KernelFlags::resolve_runnable(const Problem& problem,
+                                           const DeviceLimits& limits) const {
+  KernelConfig config = resolve(problem, limits);
+  if (config.family != Family::kReference) return config;
+  throw Error(ErrorCode::kInvalidArgument, "family",
+              "--family reference only checks the others; choose unfused, fa1, fa2 or fa3");
+}
+
 std::vector<Family> KernelFlags::families() const {
   if (!knobs_.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "set",

@@ -41,6 +41,9 @@ class KernelFlags {
   void add_to(CLI::App& app);
   /// The config asked for: the family's default for this problem, then the given knobs.
   KernelConfig resolve(const Problem& problem, const DeviceLimits& limits) const;
+  /// The same for verbs that run the kernel: kInvalidArgument for family reference, which checks
+  /// the others and leaves its result where users do not look.
+  KernelConfig resolve_runnable(const Problem& problem, const DeviceLimits& limits) const;
   bool any_given() const { return !family_.empty() || !knobs_.empty(); }
   /// The family asked for, for verbs that choose its knobs; empty = all. Throws kInvalidArgument
   /// where a knob was given too.

@@ -89,5 +89,9 @@ int run_main(int argc, char** argv) {
 }  // namespace heddle
 
 int main(int argc, char** argv) {
-  return heddle::run_main(argc, argv);
+  const int code = heddle::run_main(argc, argv);
+  std::cout.flush();
+  if (std::cout) return code;
+  std::cerr << "heddle: standard output could not be written; the result is incomplete\n";
+  return heddle::kExitMachineLacks;
 }

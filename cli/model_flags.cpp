@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/services.hpp"
+#include "generator/problem.hpp"
 
 namespace heddle {
 
@@ -49,6 +50,14 @@ std::vector<NamedProblem> ModelFlags::problems() const {
                     field.field, field.value, field.flag));
   }
   return derived.problems;
+}
+
+void drop_empty(std::vector<NamedProblem>& problems) {
+  std::erase_if(problems, [](const NamedProblem& named) {
+    const bool empty = is_empty(named.problem.sizes);
+    if (empty) std::cerr << named.name << ": an empty problem: nothing runs\n";
+    return empty;
+  });
 }
 
 }  // namespace heddle

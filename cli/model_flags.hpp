@@ -11,6 +11,9 @@ class App;
 
 namespace heddle {
 
+/// Drops problems without output elements, for which nothing runs, and says so on standard error.
+void drop_empty(std::vector<NamedProblem>& problems);
+
 /// --model CONFIG.json and the batch sizes and lengths its problems are derived for.
 class ModelFlags {
  public:

@@ -8,7 +8,7 @@ Choice choose_config(const KernelFlags& kernel, const ServiceFlags& services,
                      const Problem& problem, const SelectionPlace& place) {
   if (kernel.any_given()) {
     Choice choice;
-    choice.config = kernel.resolve(problem, place.limits);
+    choice.config = kernel.resolve_runnable(problem, place.limits);
     if (const auto rejection = reject(problem.variant, choice.config, place.limits)) {
       throw Error(ErrorCode::kNoLegalConfig, rejection->field, rejection->reason);
     }

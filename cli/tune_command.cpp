@@ -15,7 +15,7 @@
 namespace heddle {
 namespace {
 
-/// Set by SIGINT; the tuner asks between candidates and keeps what is finished.
+/// Set by SIGINT and SIGTERM; the tuner asks between candidates and keeps what is finished.
 volatile std::sig_atomic_t interrupt_requested = 0;
 extern "C" void request_interrupt(int) {
   interrupt_requested = 1;
@@ -70,7 +70,9 @@ std::string command_of(const TuneCommand& command, const Problem& problem) {
 }
 
 int run_tune(const TuneCommand& command) {
-  const auto problems = problems_of(command);
+  auto problems = problems_of(command);
+  drop_empty(problems);
+  if (problems.empty()) return kExitDone;
   TuneOptions options = options_of(command);
   const auto device = open_gpu_unless_target_given(command.services, command.target);
   const DeviceLimits limits = device ? device->limits() : command.target.resolve();
@@ -85,6 +87,7 @@ int run_tune(const TuneCommand& command) {
   };
   options.interrupted = [] { return interrupt_requested != 0; };
   std::signal(SIGINT, request_interrupt);
+  std::signal(SIGTERM, request_interrupt);
 
   const TuneTarget target{compiler, store, limits, device_class, device.get()};
   std::vector<TuneReport> reports;

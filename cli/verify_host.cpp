@@ -46,8 +46,9 @@ int verify_on_cpu(const VerifyOptions& options) {
     return verify_host_suite(options, compiler);
   }
   auto [problem, tensors] = verify_input(options);
+  if (is_empty(problem.sizes)) return report_empty(options);
   const DeviceLimits limits = limits_of(options);
-  const KernelConfig config = options.kernel.resolve(problem, limits);
+  const KernelConfig config = options.kernel.resolve_runnable(problem, limits);
   HostCompiler compiler({options.host_compiler});
   const HostConfig kernels = compile_for_host(compiler, problem.variant, config, limits);
   HostVerifyOptions verify;

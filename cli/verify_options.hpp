@@ -35,6 +35,9 @@ std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options);
 /// given too.
 std::vector<Family> suite_families(const VerifyOptions& options);
 
+/// The answer for a problem without output elements.
+int report_empty(const VerifyOptions& options);
+
 /// Prints a comparison; returns the exit code.
 int report_comparison(const VerifyOptions& options, const Problem& problem,
                       const KernelConfig& config, const Comparison& result);

@@ -13,7 +13,6 @@ namespace {
 constexpr double kElementBytes = 2;
 constexpr double kLdmatrixBytes = 512;  ///< an x4 load of one warp
 constexpr double kMmaFlops = 2 * 16 * 8 * 16;
-constexpr double kWgmmaFlopsPerClock = 4096;
 /// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
 constexpr double kSoftmaxInstructions = 4.5;
 constexpr double kBarrierCycles = 40;
@@ -170,8 +169,9 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.longest_steps = std::max(c.longest_tile, work.mean_steps);
   work.bytes_in_flight = prefetched_bytes(config, c);
   work.step = attention_step(problem, config, c);
-  // The table's rate is that of mma.sync; wgmma has 4096 FLOP per clock and SM.
-  work.step.flops *= limits.tensor_flops_per_clock_sm / kWgmmaFlopsPerClock;
+  // Counted at the rate of mma.sync, which is the table's.
+  work.step.flops *=
+      limits.tensor_flops_per_clock_sm / tensor_flops_per_clock(config.family, limits);
   work.step.warp_instructions = c.rows * c.keys / 32 * kSoftmaxInstructions + 100 * c.warps;
   work.step.shared_bytes = 2 * tile_bytes(c, c.keys) * (1 + c.warps / 4);
   work.hbm_bytes = query_output_bytes(c);
@@ -226,6 +226,11 @@ bool is_streaming(KernelPart part) {
 }
 
 }  // namespace
+
+double tensor_flops_per_clock(Family family, const DeviceLimits& limits) {
+  constexpr double kWgmma = 4096;  // of an SM of sm_90a, dense fp16 and bf16
+  return family == Family::kFa3 ? kWgmma : limits.tensor_flops_per_clock_sm;
+}
 
 int resident_blocks(const PartWork& work, const DeviceLimits& limits) {
   constexpr int kReservedShared = 1024;  // per block, by the driver, since sm_80

@@ -13,10 +13,18 @@ constexpr long long kLargestCount = 1LL << 30;
 
 using Json = nlohmann::json;
 
+/// Copies and texts of a value recurse into it.
+constexpr int kMostDepth = 64;
+
 Json parse(const std::string& text, const std::string& file) {
   Json object;
   try {
-    object = Json::parse(text);
+    object = Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+      if (depth <= kMostDepth) return true;
+      throw Error(ErrorCode::kInvalidArgument, "model",
+                  file + ": nested deeper than " + std::to_string(kMostDepth) +
+                      " levels; give a model's config.json");
+    });
   } catch (const Json::parse_error& error) {
     throw Error(ErrorCode::kInvalidArgument, "model",
                 file + ": not valid JSON at byte " + std::to_string(error.byte) +

@@ -140,6 +140,46 @@ TEST_CASE("A model that no kernel can honour names the flag that accepts that") 
   check_refusal(heddle.run({"bench", "--samples", "0"}), {"--samples", "0"});
 }
 
+TEST_CASE("A model file nested beyond reason is refused, not followed") {
+  HeddleProcess heddle;
+  constexpr int kDepth = 200000;
+  const std::string path =
+      heddle.write("deep.json", "{\"num_attention_heads\":" + std::string(kDepth, '[') +
+                                    std::string(kDepth, ']') + '}');
+  const auto result = heddle.run({"tune", "--model", path, "--arch", "sm_90a"});
+  CHECK(result.code == 2);
+  CHECK_THAT(result.errors, Contains("nested deeper than 64 levels"));
+}
+
+TEST_CASE("One flattened text holds one kernel") {
+  const auto both =
+      HeddleProcess().run({"emit", "--flatten", "--arch", "sm_90a", "--set", "split_kv=true"});
+  CHECK(both.code == 2);
+  CHECK_THAT(both.errors, Contains("--part") && Contains("fa2_attention, fa2_combine"));
+  const auto one = HeddleProcess().run(
+      {"emit", "--flatten", "--arch", "sm_90a", "--set", "split_kv=true", "--part", "fa2_combine"});
+  CHECK(one.code == 0);
+}
+
+TEST_CASE("The reference is no kernel to run") {
+  HeddleProcess heddle;
+  heddle.environment()["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  const auto result = heddle.run({"verify", "--device", "host", "--family", "reference"});
+  CHECK(result.code == 2);
+  CHECK_THAT(result.errors, Contains("--family reference") && Contains("fa3"));
+}
+
+TEST_CASE("C83 an empty problem is done at once") {
+  HeddleProcess heddle;
+  heddle.environment()["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  const auto tuned = heddle.run({"tune", "--batch", "0", "--arch", "sm_90a"});
+  CHECK(tuned.code == 0);
+  CHECK_THAT(tuned.errors, Contains("an empty problem"));
+  const auto verified = heddle.run({"verify", "--device", "host", "--seqlen-q", "0"});
+  CHECK(verified.code == 0);
+  CHECK_THAT(verified.output, Contains("passed: an empty problem"));
+}
+
 TEST_CASE("No verb, an unknown verb and an unknown action are wrong use") {
   const HeddleProcess heddle;
   check_refusal(heddle.run({}), {"--help"});
