@@ -20,6 +20,8 @@ constexpr int kMaxTile = 256;
 constexpr int kMaxStages = 8;
 constexpr int kMaxWarps = 16;
 constexpr int kAddressable = 255;
+/// Depth that one chain of tensor-core sums may have (templates/layout.cuh, score_chain_depth).
+constexpr int kMostChain = 128;
 /// Where threads share the file, ptxas meets the bound worse than it meets 255: 7 of the 9 of 200
 /// random kernels that spilled without this had 9 to 13 warps.
 constexpr int kSharedFileReserve = 32;
@@ -184,6 +186,11 @@ Result check_hopper(const Variant& variant, const KernelConfig& config,
   if (config.family != Family::kFa3) return std::nullopt;
   if (limits.architecture != "sm_90a") {
     return refuse("family", fmt::format("family fa3 needs sm_90a, not {}", limits.architecture));
+  }
+  if (variant.head_dim > kMostChain) {
+    return refuse("head_dim", fmt::format("head_dim={}: fa3 sums logits in one chain, whose "
+                                          "truncation would spoil the log-sum-exp beyond {}",
+                                          variant.head_dim, kMostChain));
   }
   if (variant.alignment == 16) return std::nullopt;
   return refuse("alignment", fmt::format("alignment={}: fa3 loads by TMA, which needs addresses "
