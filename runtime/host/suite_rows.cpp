@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "generator/candidates.hpp"
 #include "generator/hash.hpp"
 #include "runtime/host/pairwise.hpp"
@@ -131,7 +133,13 @@ std::optional<HostSuiteRow> named_row(std::shared_ptr<const CaseInput> named, Fa
   // Cases of one variant share a config, so that a kernel is compiled for many of them. Small
   // tiles: the cases have few rows, and large tiles would mostly compute what is masked.
   auto candidates = enumerate_candidates(row.problem.variant, limits, family);
-  if (candidates.empty()) return std::nullopt;
+  // Only fa3 may be impossible for a case; of the others that would be a hole in the search space.
+  if (candidates.empty() && family == Family::kFa3) return std::nullopt;
+  if (candidates.empty()) {
+    throw Error(ErrorCode::kNoLegalConfig, "family",
+                fmt::format("no legal {} config for {}", enum_name(family),
+                            full_text(row.problem.variant)));
+  }
   const auto large = [](const KernelConfig& config) {
     return config.tile_m > kNamedTile || config.tile_n > kNamedTile;
   };

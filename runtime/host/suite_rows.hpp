@@ -29,7 +29,8 @@ struct HostSuiteRow {
 std::vector<HostSuiteRow> pairwise_rows(Family family, const DeviceLimits& limits,
                                         std::uint64_t seed);
 
-/// A named case under one config of the family, which the case's name picks.
+/// A named case under one config of the family, which the case's name picks; none where fa3 cannot
+/// run it. Throws kNoLegalConfig where another family has none.
 std::optional<HostSuiteRow> named_row(std::shared_ptr<const CaseInput> named, Family family,
                                       const DeviceLimits& limits);
 

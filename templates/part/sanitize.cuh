@@ -2,8 +2,7 @@
 // NaN and Inf in values that a row may not see. Their probability is 0, but 0 * NaN would poison
 // the row inside the mma. The kernels notice a result that is not finite, and redo the tile with
 // zeros for the bad entries of the masked value blocks. The rows that do see one get it added once
-// they are stored: there it takes a plain loop, where adding to fragments would unroll to a third
-// of the kernel.
+// they are stored: there it takes a plain loop, where adding to fragments would be unrolled.
 
 #include "instruction/thread.cuh"
 #include "part/block_range.cuh"
