@@ -41,6 +41,7 @@ struct TwinCase {
   std::string entry;
   DataType dtype = DataType::kBf16;
   std::vector<WgmmaShape> wgmma;
+  int blocks = 1;
   int threads = 32;
   int shared_bytes = 0;
   int number = 0;  ///< numbers[0]

@@ -175,6 +175,32 @@ void add_larger(std::vector<TwinCase>& cases) {
   };
 }
 
+void add_integers(std::vector<TwinCase>& cases) {
+  TwinCase twin = make("integers", "math.cu", {}, 512);
+  auto numbers = values_of<std::int32_t>(random_bytes(8 * 512, 37));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] >>= i / 2 % 32;
+    if (i % 2 == 1) numbers[i] = (numbers[i] & 0x7fffffff) | 1;
+    if (i % 16 == 1) numbers[i - 1] = numbers[i];  // divides
+  }
+  twin.output_bytes = std::size_t{24} * 512;
+  twin.input = bytes_of(numbers);
+  twin.expect = [](const Bytes& input) {
+    const auto values = values_of<std::int32_t>(input);
+    std::vector<std::int32_t> words;
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+      const std::int64_t a = values[i], b = values[i + 1], product = a * b;
+      const std::int64_t dividend = a & 0x7fffffff;
+      for (const std::int64_t word : {std::min(a, b), std::max(a, b), (dividend + b - 1) / b,
+                                      product, product >> 32, std::int64_t{0x7f800000}}) {
+        words.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(word)));
+      }
+    }
+    return bytes_of(words);
+  };
+  cases.push_back(twin);
+}
+
 }  // namespace
 
 void add_element_cases(std::vector<TwinCase>& cases) {
@@ -182,6 +208,9 @@ void add_element_cases(std::vector<TwinCase>& cases) {
   add_narrow(cases, "narrow_fp16", kFp16, 2);
   add_narrow(cases, "narrow_e4m3", kE4m3, 2);
   add_narrow(cases, "narrow_four", kE4m3, 4);
+  add_narrow(cases, "narrow_one_bf16", kBf16, 1);
+  add_narrow(cases, "narrow_one_fp16", kFp16, 1);
+  add_narrow(cases, "narrow_one_e4m3", kE4m3, 1);
   add_widen(cases, "widen_bf16", kBf16);
   add_widen(cases, "widen_fp16", kFp16);
   add_widen(cases, "widen_e4m3", kE4m3);
@@ -207,6 +236,7 @@ void add_element_cases(std::vector<TwinCase>& cases) {
   add_math(cases, "natural", {6, 0x1p-21}, 0.0f, 4.0f);
   add_math(cases, "reciprocal", {2, 0}, -3.0f, 3.0f);
   add_larger(cases);
+  add_integers(cases);
   add_math(cases, "exact_exp", {3, 0}, -90.0f, 90.0f);
   add_math(cases, "exact_log", {3, 0}, 0.0f, 4.0f);
   add_math(cases, "double_exp", {1, 0}, -90.0f, 90.0f);

@@ -71,6 +71,12 @@ Bytes expect_teams(const Bytes& input) {
   return bytes_of(out);
 }
 
+Bytes expect_grid(unsigned blocks) {
+  Words out;
+  for (unsigned i = 0; i < 32 * blocks; ++i) out.insert(out.end(), {i / 32, blocks});
+  return bytes_of(out);
+}
+
 Bytes expect_turns(const Bytes& input) {
   const Words words = values_of<std::uint32_t>(input);
   Words out;
@@ -117,6 +123,12 @@ void add_warp_cases(std::vector<TwinCase>& cases) {
     return bytes_of(words);
   };
   cases.push_back(registers);
+  for (const int blocks : {1, 5}) {
+    TwinCase grid = make("grid", "warp.cu", 32, 64 * static_cast<std::size_t>(blocks));
+    grid.blocks = blocks;
+    grid.expect = [blocks](const Bytes&) { return expect_grid(static_cast<unsigned>(blocks)); };
+    cases.push_back(grid);
+  }
   TwinCase phases = make("phases", "barriers.cu", 32, 7);
   phases.expect = [](const Bytes& input) { return bytes_of(Words{2, 2, 1, 1, 2, 1, input[77]}); };
   cases.push_back(phases);

@@ -103,7 +103,8 @@ Bytes TwinDevice::run(const TwinCase& twin) {
   void* parameters[] = {&arguments};
   check_driver(
       api,
-      api.cuLaunchKernel(function, 1, 1, 1, static_cast<unsigned>(twin.threads), 1, 1,
+      api.cuLaunchKernel(function, static_cast<unsigned>(twin.blocks), 1, 1,
+                         static_cast<unsigned>(twin.threads), 1, 1,
                          static_cast<unsigned>(twin.shared_bytes), nullptr, parameters, nullptr),
       "cuLaunchKernel");
   state_->device.synchronize();

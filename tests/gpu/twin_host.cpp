@@ -55,7 +55,8 @@ TwinResult run_on_host(HostCompiler& compiler, const TwinCase& twin) {
                                   [&](const host::ThreadState* state) { kernel->enter(state); }};
   const int registers = 65536 / twin.threads / 8 * 8;
   TwinResult result;
-  result.faults = launch_on_host({1, {twin.threads, twin.shared_bytes, registers}}, map, program,
+  const BlockShape block{twin.threads, twin.shared_bytes, registers, twin.blocks};
+  result.faults = launch_on_host({static_cast<unsigned>(twin.blocks), block}, map, program,
                                  {{7, Landing::kLatest}, 1});
   for (HostFault& fault : result.faults) fault.location = kernel->locate(fault.where);
   result.output = output.copy();

@@ -51,6 +51,23 @@ KERNEL(narrow_four) {
   });
 }
 
+/// numbers[0] = floats.
+template <class Element>
+inline void narrow_one(const KernelArguments& arguments) {
+  for_each(arguments, [&](int i) {
+    output(arguments)[i] = heddle::from_float<Element>(float_at(arguments, i)).bits;
+  });
+}
+KERNEL(narrow_one_bf16) {
+  narrow_one<BFloat16>(arguments);
+}
+KERNEL(narrow_one_fp16) {
+  narrow_one<Half>(arguments);
+}
+KERNEL(narrow_one_e4m3) {
+  narrow_one<E4M3>(arguments);
+}
+
 /// numbers[0] = how many patterns, from 0 on; four words for each.
 template <class Element>
 inline void widen(const KernelArguments& arguments) {

@@ -1,6 +1,7 @@
 // What lanes and warps do together.
 #include "arguments.cuh"
 #include "instruction/elect.cuh"
+#include "instruction/grid.cuh"
 #include "instruction/named_barrier.cuh"
 #include "instruction/setmaxnreg.cuh"
 #include "instruction/sleep.cuh"
@@ -84,6 +85,10 @@ KERNEL(teams) {
   }
 }
 
+static_assert(heddle::is_register_count(24) && heddle::is_register_count(256));
+static_assert(!heddle::is_register_count(16) && !heddle::is_register_count(28) &&
+              !heddle::is_register_count(264));
+
 // Three warpgroups: registers move from the third to the others.
 extern "C" __global__ void __launch_bounds__(384, 1)
     registers(const __grid_constant__ KernelArguments arguments) {
@@ -95,4 +100,11 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     heddle::increase_registers<240>();
   }
   output(arguments)[thread] = input(arguments)[thread] + 1;
+}
+
+// Several blocks of 32: two words for each thread.
+KERNEL(grid) {
+  unsigned* out = output(arguments) + 2 * (32 * heddle::block_index() + heddle::thread_index());
+  out[0] = static_cast<unsigned>(heddle::block_index());
+  out[1] = static_cast<unsigned>(heddle::block_count());
 }
