@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
-#include "cli/services.hpp"
+#include "cli/selection.hpp"
 #include "runtime/compiler.hpp"
 
 namespace heddle {
@@ -46,6 +46,20 @@ void print_row(const CompiledKernel& kernel, int shared_bytes) {
   if (!notes.remarks.empty()) std::cout << "  " << notes.remarks << '\n';
 }
 
+/// What `explain` names: the config asked for, else what the library would select.
+struct Chosen {
+  KernelConfig config;
+  std::string why;
+};
+
+Chosen choose(const CompileOptions& options, const Problem& problem, const SelectionPlace& place) {
+  if (options.kernel.any_given()) {  // also the reference, which choose_config() refuses
+    return {options.kernel.resolve(problem, place.limits), "asked for by --family, --set"};
+  }
+  const Choice choice = choose_config(options.kernel, options.services, problem, place);
+  return {choice.config, why_chosen(choice)};
+}
+
 /// The PTX of one part, straight from NVRTC: caches keep cubins alone.
 std::string ptx_of(const KernelSource& source, const Nvrtc& nvrtc) {
   Nvrtc::Output output = nvrtc.compile(source, compile_options(source.architecture));
@@ -57,8 +71,9 @@ std::string ptx_of(const KernelSource& source, const Nvrtc& nvrtc) {
 
 int print_ptx(const CompileOptions& options) {
   const Problem problem = options.problem.resolve();
-  const DeviceLimits limits = options.target.resolve();
-  const KernelConfig config = options.kernel.resolve(problem, limits);
+  const SelectionPlace place = place_of(options.target, options.services);
+  const DeviceLimits& limits = place.limits;
+  const KernelConfig config = choose(options, problem, place).config;
   Compiler compiler(options.services.compiler_options());
   for (const KernelPart part : kernel_parts(config)) {
     std::cout << ptx_of(emit(problem.variant, config, part, limits), compiler.nvrtc()) << '\n';
@@ -69,20 +84,25 @@ int print_ptx(const CompileOptions& options) {
 int run_compile(const CompileOptions& options) {
   if (options.ptx) return print_ptx(options);
   const Problem problem = options.problem.resolve();
-  const DeviceLimits limits = options.target.resolve();
-  const KernelConfig config = options.kernel.resolve(problem, limits);
+  const SelectionPlace place = place_of(options.target, options.services);
+  const DeviceLimits& limits = place.limits;
+  const Chosen chosen = choose(options, problem, place);
+  const KernelConfig& config = chosen.config;
   Compiler compiler(options.services.compiler_options());
   auto rows = nlohmann::json::array();
   bool accepted = true;
   if (!options.json) {
-    std::cout << fmt::format("{} for {}\n{:<16} {:>9} {:>8} {:>11} {:>8} {:>10}\n",
-                             full_text(config), limits.architecture, "kernel", "registers",
-                             "spill B", "shared B", "cubin B", "compile");
+    std::cout << fmt::format("{} for {}\n{}\n{:<16} {:>9} {:>8} {:>11} {:>8} {:>10}\n",
+                             full_text(config), limits.architecture, chosen.why, "kernel",
+                             "registers", "spill B", "shared B", "cubin B", "compile");
   }
   for (const KernelPart part : kernel_parts(config)) {
     const auto kernel = compiler.compile(emit(problem.variant, config, part, limits));
     const int shared_bytes = part_footprint(problem.variant, config, part).shared_bytes;
-    if (options.json) rows.push_back(to_json(*kernel, shared_bytes));
+    if (options.json) {
+      rows.push_back(to_json(*kernel, shared_bytes));
+      rows.back()["config"] = canonical_text(config);
+    }
     if (!options.json) print_row(*kernel, shared_bytes);
     if (const auto rejection = reject_notes(kernel->notes)) {
       accepted = false;

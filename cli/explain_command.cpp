@@ -7,7 +7,6 @@
 
 #include "cli/command.hpp"
 #include "cli/flags.hpp"
-#include "cli/gpu.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
 #include "generator/cost_model.hpp"
@@ -32,25 +31,10 @@ struct Explanation {
   Prediction prediction;
 };
 
-SelectionPlace place_of(const ExplainOptions& options) {
-  if (!options.target.given()) {
-    try {
-      const auto device = open_gpu(options.services);
-      return {device->limits(), device->device_class()};
-    } catch (const Error& error) {
-      const bool no_gpu =
-          error.code() == ErrorCode::kDriverMissing || error.code() == ErrorCode::kDeviceMissing;
-      if (!no_gpu) throw;
-    }
-  }
-  const DeviceLimits limits = options.target.resolve();
-  return {limits, class_of(limits)};
-}
-
 Explanation explain(const ExplainOptions& options) {
   Explanation result;
   result.problem = options.problem.resolve();
-  const SelectionPlace place = place_of(options);
+  const SelectionPlace place = place_of(options.target, options.services);
   result.limits = place.limits;
   result.forced = options.kernel.any_given();
   result.choice = choose_config(options.kernel, options.services, result.problem, place);
@@ -61,22 +45,7 @@ Explanation explain(const ExplainOptions& options) {
 
 std::string why(const Explanation& result) {
   if (result.forced) return "you asked for it (--family, --set)";
-  switch (result.choice.match) {
-    case Match::kExact:
-      return "measured fastest for this size on this kind of device";
-    case Match::kNearestSize:
-      return fmt::format(
-          "measured fastest for the nearest size known here (expected within "
-          "{:.0f} % of this size's own best)",
-          100 * (result.choice.expected_regret - 1));
-    case Match::kOtherDevice:
-      return "measured fastest on another device of this architecture";
-    case Match::kPredicted:
-      return "predicted fastest; nothing was measured";
-    case Match::kDefault:
-      return "the default: no measurement or prediction is stored for it";
-  }
-  return {};
+  return why_chosen(result.choice);
 }
 
 std::vector<std::pair<std::string, double>> terms(const Prediction& prediction) {
@@ -91,6 +60,10 @@ void print(const Explanation& result) {
   const Prediction& prediction = result.prediction;
   std::cout << fmt::format("kernel   {}\nwhy      {}\n", full_text(result.choice.config),
                            why(result));
+  for (const PassedOver& other : result.choice.passed_over) {
+    std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
+                             enum_name(other.match), canonical_text(other.bucket), other.reason);
+  }
   for (int i = 0; i < result.plan.count; ++i) {
     const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];
     std::cout << fmt::format("launch   {}: {} blocks of {} threads, {} B shared memory\n",
@@ -123,6 +96,12 @@ void print_json(const Explanation& result) {
                       {"binding", std::string(result.prediction.binding)},
                       {"waves", result.prediction.waves},
                       {"hbm_bytes", result.prediction.hbm_bytes}};
+  for (const PassedOver& other : result.choice.passed_over) {
+    json["passed_over"].push_back({{"config", canonical_text(other.config)},
+                                   {"match", std::string(enum_name(other.match))},
+                                   {"bucket", canonical_text(other.bucket)},
+                                   {"reason", other.reason}});
+  }
   for (const auto& [name, seconds] : terms(result.prediction)) json["terms"][name] = seconds;
   for (int i = 0; i < result.plan.count; ++i) {
     const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];

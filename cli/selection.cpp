@@ -1,8 +1,54 @@
 #include "cli/selection.hpp"
 
+#include <fmt/format.h>
+
+#include "cli/gpu.hpp"
 #include "generator/legality.hpp"
 
 namespace heddle {
+namespace {
+
+std::string regret_text(const Choice& choice) {
+  return fmt::format(
+      "{} ({}; expected within {:.0f} % of this size's own best)",
+      choice.match == Match::kOtherDevice ? "nearest to this" : "the nearest size that serves here",
+      canonical_text(choice.bucket), 100 * (choice.expected_regret - 1));
+}
+
+}  // namespace
+
+SelectionPlace place_of(const TargetFlags& target, const ServiceFlags& services) {
+  if (!target.given()) {
+    try {
+      const auto device = open_gpu(services);
+      return {device->limits(), device->device_class()};
+    } catch (const Error& error) {
+      const bool no_gpu =
+          error.code() == ErrorCode::kDriverMissing || error.code() == ErrorCode::kDeviceMissing;
+      if (!no_gpu) throw;
+    }
+  }
+  const DeviceLimits limits = target.resolve();
+  return {limits, class_of(limits)};
+}
+
+std::string why_chosen(const Choice& choice) {
+  switch (choice.match) {
+    case Match::kExact:
+      return "measured fastest for this size on this kind of device";
+    case Match::kNearestSize:
+      return "measured fastest for " + regret_text(choice);
+    case Match::kOtherDevice:
+      return "measured fastest on another device of this architecture, " + regret_text(choice);
+    case Match::kPredicted:
+      if (choice.expected_regret > 1) return "predicted fastest for " + regret_text(choice);
+      return "predicted fastest for this size on this kind of device; nothing measured serves";
+    case Match::kDefault:
+      if (!choice.passed_over.empty()) return "the default: what is stored does not serve here";
+      return "the default: no usable measurement or prediction is stored for it";
+  }
+  return {};
+}
 
 Choice choose_config(const KernelFlags& kernel, const ServiceFlags& services,
                      const Problem& problem, const SelectionPlace& place) {

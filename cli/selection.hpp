@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "cli/flags.hpp"
 #include "cli/services.hpp"
 #include "runtime/selection.hpp"
@@ -10,6 +12,12 @@ struct SelectionPlace {
   DeviceLimits limits;
   DeviceClass device;
 };
+
+/// The architecture asked for, else the GPU here, else sm_90a. Not for verbs that need a GPU.
+SelectionPlace place_of(const TargetFlags& target, const ServiceFlags& services);
+
+/// Why a problem gets this config, for people.
+std::string why_chosen(const Choice& choice);
 
 /// The config the user forced by --family and --set, else what the library would select.
 Choice choose_config(const KernelFlags& kernel, const ServiceFlags& services,

@@ -67,6 +67,10 @@ std::string Context::explain(Problem problem) {
       "workspace_bytes: {}\n",
       enum_name(choice.match), choice.expected_regret, full_text(choice.config),
       entry != nullptr ? "yes" : "no", plan.num_splits, plan.workspace_bytes);
+  for (const PassedOver& other : choice.passed_over) {
+    text += fmt::format("passed_over: {} {}: {}\n", enum_name(other.match), full_text(other.config),
+                        other.reason);
+  }
   for (int i = 0; i < plan.count; ++i) {
     const PartLaunch& part = plan.launches[static_cast<std::size_t>(i)];
     text += fmt::format("launch: {} {} blocks x {} threads, {} B shared\n", enum_name(part.part),

@@ -75,24 +75,42 @@ Choice KernelProvider::choose(const SelectionQuestion& question, int device) {
   return select(question, selection_target(device), &results_);
 }
 
-ProvidedKernels KernelProvider::provide(const SelectionQuestion& question, const Choice& choice,
-                                        const LoadTarget& target) {
+/// What failed so far, and how it began.
+struct KernelProvider::Attempts {
+  std::vector<PassedOver> failed;
+  std::exception_ptr first;
+};
+
+std::optional<ProvidedKernels> KernelProvider::attempt(const Variant& variant, const Choice& choice,
+                                                       const LoadTarget& target,
+                                                       Attempts& attempts) {
   try {
-    return load(question.variant, choice, target);
+    return load(variant, choice, target);
   } catch (const Error& error) {
     log(fmt::format("{}; trying the next config instead of {}", error.what(),
                     full_text(choice.config)));
-    const std::exception_ptr first = std::current_exception();
-    for (const Choice& other :
-         fallbacks(question, selection_target(target.device), choice.config)) {
-      try {
-        return load(question.variant, other, target);
-      } catch (const Error& other_error) {
-        log(fmt::format("{}; config {}", other_error.what(), full_text(other.config)));
-      }
-    }
-    std::rethrow_exception(first);
+    attempts.failed.push_back({choice.config, choice.match, error.what(), choice.bucket});
+    if (!attempts.first) attempts.first = std::current_exception();
+    return std::nullopt;
   }
+}
+
+ProvidedKernels KernelProvider::provide(const SelectionQuestion& question, const Choice& choice,
+                                        const LoadTarget& target) {
+  Attempts attempts;
+  Choice next = choice;
+  while (true) {
+    if (auto provided = attempt(question.variant, next, target, attempts)) return *provided;
+    if (next.match == Match::kDefault) break;
+    // A read of the database, but beside a compile that failed; a later call finds the kernels.
+    next = select(question, selection_target(target.device), &results_, attempts.failed);
+    if (next.match == Match::kDefault) break;
+  }
+  for (Choice& other : fallbacks(question, selection_target(target.device), attempts.failed)) {
+    other.passed_over = next.passed_over;
+    if (auto provided = attempt(question.variant, other, target, attempts)) return *provided;
+  }
+  std::rethrow_exception(attempts.first);
 }
 
 ProvidedKernels KernelProvider::load(const Variant& variant, const Choice& choice,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/compiler.hpp"
@@ -48,8 +49,8 @@ class KernelProvider {
 
   /// What the stored results say; compiles nothing.
   Choice choose(const SelectionQuestion& question, int device);
-  /// Compiles and loads. Where the chosen config fails, the next legal one is taken and the log
-  /// told.
+  /// Compiles and loads. Where the chosen config fails, the next one that serves is taken (stored
+  /// ones, then the default, then the cheapest predicted) and the log told.
   ProvidedKernels provide(const SelectionQuestion& question, const Choice& choice,
                           const LoadTarget& target);
   /// Loads anew next time; launches in flight keep their kernels.
@@ -65,10 +66,14 @@ class KernelProvider {
     DeviceClass device_class;
   };
   struct CompiledParts;
+  struct Attempts;
 
   const DeviceFacts& facts(int device);
   SelectionTarget selection_target(int device);
   ProvidedKernels load(const Variant& variant, const Choice& choice, const LoadTarget& target);
+  /// nullopt where that failed, which `attempts` then know.
+  std::optional<ProvidedKernels> attempt(const Variant& variant, const Choice& choice,
+                                         const LoadTarget& target, Attempts& attempts);
   /// Throws, or tells the log, what the compiler's words mean for a choice.
   void weigh_rejection(const Choice& choice, const Rejection& rejection) const;
   CompiledParts compile_parts(const Variant& variant, const KernelConfig& config,

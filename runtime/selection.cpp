@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "generator/candidates.hpp"
 #include "generator/legality.hpp"
 
@@ -11,6 +13,8 @@ namespace {
 
 /// More would only delay the error that the first few already are.
 constexpr std::size_t kMaxFallbacks = 3;
+/// Enough for a person to see why; a database may hold hundreds of configs.
+constexpr std::size_t kMostPassedOver = 8;
 
 /// A winner measured at another size or on another device serves only if the cost model does not
 /// expect it to lose more than this factor to the default here. (A prefill tile may be the nearest
@@ -31,58 +35,139 @@ std::vector<RankedConfig> ranked(const SelectionQuestion& question, const Select
   return rank_candidates(problem, *target.limits);
 }
 
-bool is_transferred(Match match) {
-  return match == Match::kNearestSize || match == Match::kOtherDevice;
+std::optional<KernelConfig> cheapest(const SelectionQuestion& question,
+                                     const SelectionTarget& target) {
+  for (const RankedConfig& candidate : ranked(question, target)) {
+    if (is_usable(question, target, candidate.config)) return candidate.config;
+  }
+  return std::nullopt;
 }
 
-bool transfers_well(const SelectionQuestion& question, const SelectionTarget& target,
-                    const KernelConfig& config) {
-  const auto fallback = usable_default(question, target);
-  if (!fallback) return true;
-  const Problem problem{question.variant, representative(question.bucket)};
-  return predict(problem, config, *target.limits).seconds <=
-         kMostPredictedLoss * predict(problem, *fallback, *target.limits).seconds;
+/// Why the config cannot run at all; empty = it can.
+std::string obstacle(const SelectionQuestion& question, const SelectionTarget& target,
+                     const KernelConfig& config) {
+  // A check, not an answer.
+  if (config.family == Family::kReference) return "the reference only checks the others";
+  if (question.must_split && !config.split_kv) return "does not split the keys, as was asked for";
+  const auto rejection = reject(question.variant, config, *target.limits);
+  return rejection ? "not legal here: " + rejection->reason : std::string();
 }
+
+bool holds(const std::vector<PassedOver>& list, const KernelConfig& config) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const PassedOver& entry) { return entry.config == config; });
+}
+
+/// Weighs the stored configs one after the other, and remembers what it passed over.
+class Selector {
+ public:
+  Selector(const SelectionQuestion& question, const SelectionTarget& target,
+           const std::vector<PassedOver>& failed)
+      : question_(question), target_(target), failed_(failed) {}
+
+  Verdict weigh(const Lookup& answer) {
+    const auto failures =
+        std::count_if(failed_.begin(), failed_.end(),
+                      [&](const PassedOver& entry) { return entry.match == answer.match; });
+    const auto known = std::find_if(failed_.begin(), failed_.end(), [&](const PassedOver& entry) {
+      return entry.config == answer.config;
+    });
+    if (known != failed_.end()) return pass(answer, known->reason, Verdict::kNextConfig);
+    if (failures >= kMostFailures) return Verdict::kNextPlace;
+    const std::string wrong = obstacle(question_, target_, answer.config);
+    if (!wrong.empty()) return pass(answer, wrong, Verdict::kNextConfig);
+    if (!is_for_this_place(answer) && loss(answer.config) > kMostPredictedLoss) {
+      return pass(answer,
+                  fmt::format("at this size predicted {:.2f} times as slow as the default",
+                              loss(answer.config)),
+                  Verdict::kNextPlace);
+    }
+    return Verdict::kTake;
+  }
+
+  std::vector<PassedOver> take_passed_over() { return std::move(passed_over_); }
+
+ private:
+  Verdict pass(const Lookup& answer, const std::string& reason, Verdict verdict) {
+    if (passed_over_.size() < kMostPassedOver) {
+      passed_over_.push_back({answer.config, answer.match, reason, answer.bucket});
+    }
+    return verdict;
+  }
+
+  /// Stored for this very bucket and device.
+  bool is_for_this_place(const Lookup& answer) const {
+    if (answer.match == Match::kExact) return true;
+    return answer.match == Match::kPredicted && answer.bucket == question_.bucket;
+  }
+
+  double seconds(const KernelConfig& config) const {
+    return predict({question_.variant, representative(question_.bucket)}, config, *target_.limits)
+        .seconds;
+  }
+
+  /// Predicted time here, as a factor of the default's.
+  double loss(const KernelConfig& config) {
+    if (default_seconds_ == 0) {
+      const auto fallback = usable_default(question_, target_);
+      default_seconds_ = fallback ? seconds(*fallback) : -1;
+    }
+    return default_seconds_ > 0 ? seconds(config) / default_seconds_ : 1;
+  }
+
+  const SelectionQuestion& question_;
+  const SelectionTarget& target_;
+  const std::vector<PassedOver>& failed_;
+  std::vector<PassedOver> passed_over_;
+  double default_seconds_ = 0;  ///< 0 = not known yet, -1 = there is none
+};
 
 }  // namespace
 
 bool is_usable(const SelectionQuestion& question, const SelectionTarget& target,
                const KernelConfig& config) {
-  if (config.family == Family::kReference) return false;  // a check, not an answer
-  if (question.must_split && !config.split_kv) return false;
-  return !reject(question.variant, config, *target.limits).has_value();
+  return obstacle(question, target, config).empty();
 }
 
 Choice select(const SelectionQuestion& question, const SelectionTarget& target,
-              const ResultsStore* store) {
+              const ResultsStore* store, const std::vector<PassedOver>& failed) {
+  Choice choice;
   if (store != nullptr) {
-    const auto legal = [&](const KernelConfig& config) {
-      return is_usable(question, target, config);
-    };
-    const auto found = store->find(question.variant, question.bucket, *target.device, legal);
-    const bool fits =
-        found && legal(found->config) &&
-        (!is_transferred(found->match) || transfers_well(question, target, found->config));
-    if (fits) {
-      return {found->config, found->match, found->expected_regret};
+    Selector selector(question, target, failed);
+    const auto found = store->find(question.variant, question.bucket, *target.device,
+                                   [&](const Lookup& answer) { return selector.weigh(answer); });
+    choice.passed_over = selector.take_passed_over();
+    if (found) {
+      choice.config = found->config;
+      choice.match = found->match;
+      choice.expected_regret = found->expected_regret;
+      choice.bucket = found->bucket;
+      return choice;
     }
   }
-  if (const auto config = usable_default(question, target)) return {.config = *config};
-  for (const RankedConfig& candidate : ranked(question, target)) {
-    if (is_usable(question, target, candidate.config)) return {.config = candidate.config};
+  choice.bucket = question.bucket;
+  auto config = usable_default(question, target);
+  if (!config) config = cheapest(question, target);
+  if (config) {
+    choice.config = *config;
+    return choice;
   }
   throw Error(ErrorCode::kNoLegalConfig, "num_splits",
               "num_splits: no kernel that splits the keys is legal here; give 0 (automatic)");
 }
 
 std::vector<Choice> fallbacks(const SelectionQuestion& question, const SelectionTarget& target,
-                              const KernelConfig& failed) {
+                              const std::vector<PassedOver>& failed) {
   std::vector<Choice> choices;
   const auto offer = [&](const KernelConfig& config) {
     const bool known = std::any_of(choices.begin(), choices.end(),
                                    [&](const Choice& choice) { return choice.config == config; });
-    if (known || config == failed || choices.size() == kMaxFallbacks) return;
-    if (is_usable(question, target, config)) choices.push_back({.config = config});
+    if (known || holds(failed, config) || choices.size() == kMaxFallbacks) return;
+    if (!is_usable(question, target, config)) return;
+    Choice choice;
+    choice.config = config;
+    choice.bucket = question.bucket;
+    choices.push_back(std::move(choice));
   };
   if (const auto config = usable_default(question, target)) offer(*config);
   for (const RankedConfig& candidate : ranked(question, target)) offer(candidate.config);

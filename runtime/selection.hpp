@@ -1,6 +1,7 @@
 #pragma once
 // Which config serves a problem: stored result, else the default. No device, no compiler.
 
+#include <string>
 #include <vector>
 
 #include "generator/architecture.hpp"
@@ -21,23 +22,37 @@ struct SelectionTarget {
   const DeviceClass* device = nullptr;
 };
 
+/// A stored config that came before the choice and does not serve.
+struct PassedOver {
+  KernelConfig config;
+  Match match = Match::kDefault;
+  std::string reason;
+  SizeBucket bucket;  ///< what the evidence is for
+};
+
 struct Choice {
   KernelConfig config;
   Match match = Match::kDefault;
-  double expected_regret = 1;  ///< factor of time, 1 = none known
+  double expected_regret = 1;           ///< factor of time, 1 = none known
+  SizeBucket bucket;                    ///< what the stored evidence is for
+  std::vector<PassedOver> passed_over;  ///< the first of them, as looked at
 };
 
 /// The legality check on this very question; a stored winner that fails it is never used.
 bool is_usable(const SelectionQuestion& question, const SelectionTarget& target,
                const KernelConfig& config);
 
-/// The best stored config (`store` null = no database), else the default. Throws kNoLegalConfig.
+/// The first of these that serves here: measured for this size; measured for the nearest sizes,
+/// then on other devices, where the cost model expects it to do well here too; predicted; the
+/// default. `store` null = no database. `failed`: chosen before, but would not compile or load;
+/// after kMostFailures of one kind of match the next kind has its turn. Throws kNoLegalConfig.
 Choice select(const SelectionQuestion& question, const SelectionTarget& target,
-              const ResultsStore* store);
+              const ResultsStore* store, const std::vector<PassedOver>& failed = {});
+inline constexpr int kMostFailures = 2;
 
-/// What to try, best first, when a chosen config would not compile or load: the default, then the
-/// cheapest predicted ones. Never holds `failed`.
+/// What to try, best first, when no stored config compiles and loads: the default, then the
+/// cheapest predicted ones. Never holds a failed one.
 std::vector<Choice> fallbacks(const SelectionQuestion& question, const SelectionTarget& target,
-                              const KernelConfig& failed);
+                              const std::vector<PassedOver>& failed);
 
 }  // namespace heddle

@@ -134,6 +134,14 @@ struct Lookup {
   /// kRegretPerDoubling per doubling of distance: |log2| of the ratio of each bucket field and, on
   /// another device, of the SM counts. An assumption to rank and warn by, not a measurement.
   double expected_regret = 1;
+  SizeBucket bucket;  ///< the size it was measured or predicted for
+};
+
+/// What whoever asked makes of an answer.
+enum class Verdict {
+  kTake,
+  kNextConfig,  ///< this config cannot run; the next fastest of the same place may
+  kNextPlace,   ///< what is fastest there does not transfer, so nothing slower of there does
 };
 
 }  // namespace heddle

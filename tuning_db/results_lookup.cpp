@@ -3,16 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace heddle {
 namespace {
+
+/// Layer, device and size bucket, the two as canonical texts.
+using PlaceKey = std::tuple<Layer, std::string, std::string>;
 
 /// The newest valid evidence of one config in one place.
 struct Contender {
   const Measurement* row;
   Layer layer;
   std::size_t age_rank;  ///< position among the rows: later = newer within one second
+
+  PlaceKey place() const {
+    return {layer, canonical_text(row->device), canonical_text(row->bucket)};
+  }
 };
 
 bool is_valid(const Measurement& row, Evidence wanted) {
@@ -42,20 +50,19 @@ using Acceptance = std::function<bool(const Measurement&)>;
 
 std::vector<Contender> contenders(const std::vector<RankedRow>& rows, Evidence wanted,
                                   const Acceptance& accept) {
-  std::map<std::tuple<Layer, std::string, std::string, std::string>, Contender> newest;
+  std::map<std::pair<PlaceKey, std::string>, Contender> newest;
   std::vector<Contender> failures;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Contender contender{rows[i].row, rows[i].layer, i};
     const Measurement& row = *contender.row;
     if (row.evidence == Evidence::kFailed || check_failed(row)) failures.push_back(contender);
     if (!is_valid(row, wanted) || !accept(row)) continue;
-    const auto place = std::tuple(contender.layer, canonical_text(row.device),
-                                  canonical_text(row.bucket), canonical_text(row.config));
-    const auto [known, inserted] = newest.try_emplace(place, contender);
+    const auto [known, inserted] =
+        newest.try_emplace({contender.place(), canonical_text(row.config)}, contender);
     if (!inserted && is_newer(contender, known->second)) known->second = contender;
   }
   std::vector<Contender> standing;
-  for (const auto& [place, contender] : newest) {
+  for (const auto& [key, contender] : newest) {
     const bool condemned = std::any_of(failures.begin(), failures.end(), [&](const auto& failure) {
       return speaks_against(*failure.row, *contender.row) && is_newer(failure, contender);
     });
@@ -82,6 +89,9 @@ Acceptance acceptance(const Question& question) {
   switch (question.match) {
     case Match::kExact:
       return [=](const auto& row) { return row.device.same_class(device) && row.bucket == bucket; };
+    case Match::kNearestSize:  // those of the very size have been looked at
+      return
+          [=](const auto& row) { return row.device.same_class(device) && !(row.bucket == bucket); };
     case Match::kOtherDevice:
       return [=](const auto& row) {
         return !row.device.same_class(device) &&
@@ -102,7 +112,7 @@ void keep_faster(std::map<std::string, const Measurement*>& best, const Measurem
 }  // namespace
 
 std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Question& question,
-                                  const std::function<bool(const KernelConfig&)>& legal) {
+                                  const Judge& judge) {
   const auto wanted =
       question.match == Match::kPredicted ? Evidence::kPredicted : Evidence::kMeasured;
   auto standing = contenders(rows, wanted, acceptance(question));
@@ -114,11 +124,15 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
   // Equal ranks keep the order of contenders(), which is that of the canonical texts.
   std::stable_sort(standing.begin(), standing.end(),
                    [&](const auto& left, const auto& right) { return rank(left) < rank(right); });
+  std::set<PlaceKey> left;
   for (const Contender& contender : standing) {
-    if (!legal(contender.row->config)) continue;
+    if (left.count(contender.place()) > 0) continue;
     const double distance = std::get<0>(rank(contender)) + std::get<1>(rank(contender));
-    return Lookup{contender.row->config, question.match, contender.row->median_seconds,
-                  std::pow(1 + kRegretPerDoubling, distance)};
+    const Lookup answer{contender.row->config, question.match, contender.row->median_seconds,
+                        std::pow(1 + kRegretPerDoubling, distance), contender.row->bucket};
+    const Verdict verdict = judge(answer);
+    if (verdict == Verdict::kTake) return answer;
+    if (verdict == Verdict::kNextPlace) left.insert(contender.place());
   }
   return std::nullopt;
 }

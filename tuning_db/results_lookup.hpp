@@ -23,9 +23,12 @@ struct Question {
   Match match = Match::kExact;  ///< the kind of answer looked for
 };
 
-/// Best legal answer of that kind among rows of one variant, in the order they were recorded.
+using Judge = std::function<Verdict(const Lookup&)>;
+
+/// The first answer of that kind that the judge takes, best first, among rows of one variant in the
+/// order they were recorded.
 std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Question& question,
-                                  const std::function<bool(const KernelConfig&)>& legal);
+                                  const Judge& judge);
 
 /// Best row per (variant, bucket, device): measured ones first, predicted where there is none.
 std::vector<Measurement> best_rows(const std::vector<Measurement>& rows);

@@ -76,6 +76,14 @@ void ResultsStore::record(const std::vector<Measurement>& measurements) {
 std::optional<Lookup> ResultsStore::find(
     const Variant& variant, const SizeBucket& bucket, const DeviceClass& device,
     const std::function<bool(const KernelConfig&)>& legal) const {
+  return find(variant, bucket, device, [&](const Lookup& answer) {
+    return legal(answer.config) ? Verdict::kTake : Verdict::kNextConfig;
+  });
+}
+
+std::optional<Lookup> ResultsStore::find(const Variant& variant, const SizeBucket& bucket,
+                                         const DeviceClass& device,
+                                         const std::function<Verdict(const Lookup&)>& judge) const {
   const std::lock_guard lock(state_->mutex);
   const auto answer = [&](const std::vector<Measurement>& file, RowFilter filter, Match match) {
     const RowQuery query{variant, bucket, device, filter};
@@ -87,7 +95,7 @@ std::optional<Lookup> ResultsStore::find(
     for (const auto& row : state_->unwritten) {
       if (is_selected(row, query)) rows.push_back({&row});
     }
-    return best_answer(rows, {bucket, device, match}, legal);
+    return best_answer(rows, {bucket, device, match}, judge);
   };
   const auto read = [&](RowFilter filter) {
     return state_->rows_of_file({variant, bucket, device, filter});

@@ -36,13 +36,18 @@ class ResultsStore {
   /// The same for many, in one transaction.
   void record(const std::vector<Measurement>& measurements);
 
-  /// Best legal winner for the question, in this order: measured for exactly this (variant, bucket,
-  /// device class); measured for the nearest other bucket; measured on another device of the same
-  /// compute capability (nearest SM count, then nearest bucket); predicted (nearest bucket).
-  /// Within one of these: nearest first, then user rows before shipped ones, then the fastest. A
-  /// config is out where a failure is newer than its success with the same source hash: a failed
-  /// check counts in every bucket, any other failure in its own. `legal` has the last word (and
-  /// must not call this store). nullopt = nothing usable.
+  /// Best winner for the question that the judge takes, in this order: measured for exactly this
+  /// (variant, bucket, device class); measured for the nearest other bucket; measured on another
+  /// device of the same compute capability (nearest SM count, then nearest bucket); predicted
+  /// (nearest bucket). Within one of these: nearest first, then user rows before shipped ones, then
+  /// the fastest. A config is out where a failure is newer than its success with the same source
+  /// hash: a failed check counts in every bucket, any other failure in its own. The judge has the
+  /// last word (and must not call this store): it is shown one answer after the other. nullopt = it
+  /// took none.
+  std::optional<Lookup> find(const Variant& variant, const SizeBucket& bucket,
+                             const DeviceClass& device,
+                             const std::function<Verdict(const Lookup&)>& judge) const;
+  /// The same where all that is legal will do.
   std::optional<Lookup> find(const Variant& variant, const SizeBucket& bucket,
                              const DeviceClass& device,
                              const std::function<bool(const KernelConfig&)>& legal) const;

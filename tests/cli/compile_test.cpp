@@ -107,6 +107,31 @@ TEST_CASE("A predicted table is stored as predicted, and a second run compiles n
   CHECK(second.processor_seconds < 0.5 * first.processor_seconds);
 }
 
+TEST_CASE("explain and compile name the config that was just tuned, and say the same why") {
+  real_nvrtc_or_skip();
+  const HeddleProcess heddle;
+  // No size that the shipped entries know, so that the prediction answers or the default does.
+  std::vector<std::string> problem{"--arch", "sm_90a",     "--head-dim", "72",     "--heads",
+                                   "8",      "--seqlen-q", "512",        "--mask", "causal"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), problem.begin(), problem.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto before = run_json(heddle, with({"explain", "--json"}, {}));
+  CHECK(before["match"] == "default");
+  CHECK(run_json(heddle, with({"compile", "--json"}, {}))[0]["config"] == before["config"]);
+  const auto tuned = run_json(heddle, with({"tune", "--json"}, {"--limit", "3"}));
+  const auto after = run_json(heddle, with({"explain", "--json"}, {}));
+  CHECK(after["match"] == "predicted");
+  CHECK(after["config"] == tuned[0]["winner"]["config"]);
+  CHECK(run_json(heddle, with({"compile", "--json"}, {}))[0]["config"] == after["config"]);
+  const auto text = heddle.run(with({"compile"}, {}));
+  CHECK_THAT(text.output, Contains(after["why"].get<std::string>()));
+  const auto forced = run_json(heddle, with({"compile", "--json"}, {"--family", "fa1"}));
+  CHECK_THAT(forced[0]["config"].get<std::string>(), Contains("family=fa1"));
+}
+
 TEST_CASE("Output that goes to no terminal, and NO_COLOR, have no escape codes") {
   real_nvrtc_or_skip();
   HeddleProcess heddle;

@@ -8,7 +8,8 @@ function(heddle_serving_test name)
   heddle_use_fake_nvrtc(${name}_test)
 endfunction()
 
-foreach(name IN ITEMS context context_miss kernel_table quick_check selection workspace)
+foreach(name IN ITEMS context context_miss kernel_table quick_check selection
+                      selection_order workspace)
   heddle_serving_test(${name} heddle_core)
 endforeach()
 foreach(name IN ITEMS c_abi hot_path)

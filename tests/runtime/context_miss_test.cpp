@@ -194,6 +194,40 @@ TEST_CASE(
                               Catch::Contains("served all the same"));
 }
 
+TEST_CASE("a stored config that does not load gives way to the next stored one, once a bucket") {
+  Serving serving;
+  const TemporaryFolder folder;
+  auto options = serving.options();
+  options.provider.results_path = (folder.path() / "results.db").string();
+  Problem problem = small_problem();
+  problem.variant.head_dim = 72;  // unknown to the shipped entries
+  const Measurement winner = tuned_row(serving, problem);
+  Measurement guess = winner;
+  guess.evidence = Evidence::kPredicted;
+  guess.check.reset();
+  guess.config = default_config(winner.variant, winner.bucket, serving.driver->device_limits(0));
+  guess.config.tile_m = guess.config.tile_m == 64 ? 128 : 64;
+  {
+    ResultsStore::Options store_options;
+    store_options.path = options.provider.results_path;
+    ResultsStore(store_options).record({winner, guess});
+  }
+  Context context(std::move(options));
+  serving.cuda.fail_next("cuModuleLoadData", kDriverInvalidImage);
+  Context::Call call{.problem = problem, .pointers = serving.tensors()};
+  context.launch(call);
+  CHECK_THAT(context.explain(problem),
+             Catch::Contains("match: predicted") && Catch::Contains(full_text(guess.config)) &&
+                 Catch::Contains("passed_over: exact " + full_text(winner.config)));
+  const long long reads = context.counters().database_reads;
+  for (int length = 90; length <= 110; ++length) {  // one bucket, other lengths
+    call.problem.sizes.seqlen_kv = length;
+    context.launch(call);
+  }
+  CHECK(context.counters().database_reads == reads);
+  CHECK(context.counters().misses == 1);
+}
+
 TEST_CASE("what a miss callback stores is what is loaded") {
   Serving serving;
   const TemporaryFolder folder;

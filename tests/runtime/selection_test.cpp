@@ -1,54 +1,11 @@
 // Which config a problem gets: the stored winner if it is legal here, else the default.
-#include "runtime/selection.hpp"
-
-#include <catch2/catch.hpp>
-
-#include "generator/candidates.hpp"
-#include "generator/legality.hpp"
+#include "tests/runtime/asked_problem.hpp"
 
 namespace heddle {
 namespace {
 
-struct Question {
-  DeviceLimits limits = find_architecture("sm_90a");
-  DeviceClass device{.capability_major = 9,
-                     .capability_minor = 0,
-                     .sm_count = limits.sm_count,
-                     .shared_bytes_per_block = limits.shared_bytes_per_block,
-                     .l2_bytes = limits.l2_bytes,
-                     .name = "test"};
-  SelectionQuestion question{.variant = {}, .bucket = bucket_of(sizes())};
-
-  static Sizes sizes() {
-    return {.batch = 2, .heads = 8, .kv_heads = 8, .seqlen_q = 1024, .seqlen_kv = 1024};
-  }
-  SelectionTarget target() const { return {&limits, &device}; }
-  KernelConfig fallback() const {
-    return default_config(question.variant, question.bucket, limits);
-  }
-  /// A legal config that is not the default.
-  KernelConfig other_than_default() const {
-    for (const KernelConfig& config : enumerate_candidates(question.variant, limits)) {
-      if (!(config == fallback()) && !config.split_kv) return config;
-    }
-    throw std::runtime_error("only one candidate");
-  }
-  Measurement measured(const KernelConfig& config, double seconds) const {
-    Measurement row;
-    row.variant = question.variant;
-    row.bucket = question.bucket;
-    row.sizes = sizes();
-    row.device = device;
-    row.config = config;
-    row.median_seconds = seconds;
-    row.samples = 10;
-    row.check = CheckRecord{.passed = true};
-    return row;
-  }
-};
-
 TEST_CASE("with nothing stored, the default is chosen") {
-  const Question ask;
+  const AskedProblem ask;
   const ResultsStore empty({});
   for (const ResultsStore* store : {static_cast<const ResultsStore*>(nullptr), &empty}) {
     const Choice choice = select(ask.question, ask.target(), store);
@@ -61,7 +18,7 @@ TEST_CASE("with nothing stored, the default is chosen") {
 }
 
 TEST_CASE("a measured winner is chosen, with its match") {
-  const Question ask;
+  const AskedProblem ask;
   ResultsStore store({});
   const KernelConfig winner = ask.other_than_default();
   store.record(ask.measured(winner, 1e-6));
@@ -71,7 +28,7 @@ TEST_CASE("a measured winner is chosen, with its match") {
 }
 
 TEST_CASE("a winner that is not legal here is passed over") {
-  Question ask;
+  AskedProblem ask;
   ResultsStore store({});
   KernelConfig winner = ask.other_than_default();
   winner.tile_m = winner.tile_n = 4096;  // no device has the shared memory
@@ -83,7 +40,7 @@ TEST_CASE("a winner that is not legal here is passed over") {
 }
 
 TEST_CASE("a prefill winner does not serve decoding, but a neighbouring length") {
-  Question ask;
+  AskedProblem ask;
   ResultsStore store({});
   KernelConfig prefill;
   prefill.tile_m = 128;
@@ -104,7 +61,7 @@ TEST_CASE("a prefill winner does not serve decoding, but a neighbouring length")
 }
 
 TEST_CASE("asking for splits excludes configs that do not split") {
-  Question ask;
+  AskedProblem ask;
   ask.question.must_split = true;
   ResultsStore store({});
   KernelConfig winner = ask.fallback();
@@ -115,16 +72,17 @@ TEST_CASE("asking for splits excludes configs that do not split") {
 }
 
 TEST_CASE("the reference kernel is never chosen") {
-  const Question ask;
+  const AskedProblem ask;
   KernelConfig reference;
   reference.family = Family::kReference;
   CHECK_FALSE(is_usable(ask.question, ask.target(), reference));
 }
 
 TEST_CASE("fallbacks are legal, distinct and never the failed config") {
-  const Question ask;
+  const AskedProblem ask;
   const KernelConfig failed = ask.other_than_default();
-  const auto choices = fallbacks(ask.question, ask.target(), failed);
+  const auto choices =
+      fallbacks(ask.question, ask.target(), {{failed, Match::kExact, "spills", {}}});
   REQUIRE(choices.size() >= 2);
   CHECK(choices.front().config == ask.fallback());
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -132,7 +90,8 @@ TEST_CASE("fallbacks are legal, distinct and never the failed config") {
     CHECK(is_usable(ask.question, ask.target(), choices[i].config));
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(choices[i].config == choices[j].config);
   }
-  for (const Choice& choice : fallbacks(ask.question, ask.target(), ask.fallback())) {
+  for (const Choice& choice :
+       fallbacks(ask.question, ask.target(), {{ask.fallback(), Match::kExact, "spills", {}}})) {
     CHECK_FALSE(choice.config == ask.fallback());
   }
 }
