@@ -1,0 +1,44 @@
+// The kernels with delays, as far as a machine without a GPU can judge them.
+#include "tests/gpu/cases/delayed_source.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "generator/candidates.hpp"
+#include "tests/runtime/real_nvrtc.hpp"
+
+namespace heddle {
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST_CASE("C15 every family compiles with delays, and has them") {
+  const auto nvrtc = real_nvrtc_or_skip();
+  const DeviceLimits limits = find_architecture("sm_90a");
+  const Variant variant{.head_dim = 128, .mask = MaskKind::kCausal};
+  for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3}) {
+    const auto configs = enumerate_candidates(variant, limits, family);
+    REQUIRE_FALSE(configs.empty());
+    for (const KernelPart part : kernel_parts(configs.back())) {
+      const KernelSource source = with_delays(emit(variant, configs.back(), part, limits));
+      INFO(source.entry << " of " << full_text(configs.back()));
+      const auto output = nvrtc->compile(source, compile_options(source.architecture));
+      INFO(output.log);
+      CHECK(output.status == 0);
+      CHECK(count_of(output.ptx, "nanosleep") >= 1);
+      const auto plain = nvrtc->compile(emit(variant, configs.back(), part, limits),
+                                        compile_options(source.architecture));
+      // Behind every barrier of the block one more.
+      CHECK(count_of(output.ptx, "nanosleep") >=
+            1 + count_of(plain.ptx, "nanosleep") + count_of(plain.ptx, "bar.sync \t0;"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle
