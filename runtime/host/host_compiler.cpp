@@ -58,18 +58,6 @@ void write_file(const fs::path& path, std::string_view text) {
   }
 }
 
-std::string make_folder() {
-  std::error_code ignored;
-  const fs::path base = fs::temp_directory_path(ignored);
-  std::string pattern = (base / "heddle-host-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ErrorCode::kIo, "TMPDIR",
-                fmt::format("cannot make a folder in {}: set TMPDIR to one that can be written",
-                            base.string()));
-  }
-  return pattern;
-}
-
 std::vector<std::string> instrumentation_flags(Instrumentation instrumentation) {
   if (instrumentation == Instrumentation::kSanitizers) {
     return {"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
@@ -126,8 +114,9 @@ std::string shorten(std::string line, const std::string& folder) {
 
 }  // namespace
 
-HostKernel::HostKernel(std::string folder, const std::string& entry) : folder_(std::move(folder)) {
-  library_ = dlopen((folder_ + "/kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+HostKernel::HostKernel(std::unique_ptr<const KernelFolder> folder, const std::string& entry)
+    : folder_(std::move(folder)) {
+  library_ = dlopen((folder_->path() + "/kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) {
     throw Error(ErrorCode::kCompileFailed,
                 fmt::format("the compiled kernel does not load: {}", dlerror()));
@@ -145,8 +134,6 @@ HostKernel::HostKernel(std::string folder, const std::string& entry) : folder_(s
 
 HostKernel::~HostKernel() {
   if (library_ != nullptr) dlclose(library_);
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 void* HostKernel::symbol(const std::string& name) const {
@@ -159,14 +146,14 @@ std::string HostKernel::locate(const void* where) const {
   // A return address is that of the next instruction.
   const auto offset =
       static_cast<const char*>(where) - static_cast<const char*>(info.dli_fbase) - 1;
-  const ProcessResult result =
-      run_process({"addr2line", "-i", "-e", folder_ + "/kernel.so", fmt::format("{:#x}", offset)});
+  const ProcessResult result = run_process(
+      {"addr2line", "-i", "-e", folder_->path() + "/kernel.so", fmt::format("{:#x}", offset)});
   if (result.exit_code != 0) return "";
   std::istringstream lines(result.output);
   std::string text;
   std::string line;
   while (std::getline(lines, line)) {
-    line = shorten(line, folder_);
+    line = shorten(line, folder_->path());
     const bool twin = line.starts_with("instruction") || line.starts_with("host_") ||
                       line.starts_with("prelude") || line.starts_with("?");
     if (!twin) text += (text.empty() ? "" : " < ") + line;
@@ -175,7 +162,11 @@ std::string HostKernel::locate(const void* where) const {
 }
 
 HostCompiler::HostCompiler(HostCompilerOptions options)
-    : compiler_(find_compiler(options.compiler)), instrumentation_(options.instrumentation) {}
+    : compiler_(find_compiler(options.compiler)), instrumentation_(options.instrumentation) {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  if (!error) remove_abandoned_folders(base);
+}
 
 HostCompiler::~HostCompiler() = default;
 
@@ -191,37 +182,31 @@ std::shared_ptr<const HostKernel> HostCompiler::compile(const KernelSource& sour
 }
 
 std::shared_ptr<const HostKernel> HostCompiler::build(const KernelSource& source) {
-  const std::string folder = make_folder();
-  try {
-    const fs::path path(folder);
-    for (const EmbeddedTemplate& header : embedded_host_headers()) {
-      write_file(path / "host" / header.name, header.text);
-    }
-    // What the twins share with the device; the kernel's own headers come over them.
-    for (const EmbeddedTemplate& header : embedded_templates()) {
-      if (header.name.find('/') == std::string_view::npos) {
-        write_file(path / "templates" / header.name, header.text);
-      }
-    }
-    for (const SourceFile& header : source.headers) {
+  auto folder = std::make_unique<const KernelFolder>();
+  const fs::path path(folder->path());
+  for (const EmbeddedTemplate& header : embedded_host_headers()) {
+    write_file(path / "host" / header.name, header.text);
+  }
+  // What the twins share with the device; the kernel's own headers come over them.
+  for (const EmbeddedTemplate& header : embedded_templates()) {
+    if (header.name.find('/') == std::string_view::npos) {
       write_file(path / "templates" / header.name, header.text);
     }
-    write_file(path / "kernel.cu", source.main.text);
-    require_success(run_process(compile_command(compiler_, path, instrumentation_)), source,
-                    compiler_);
-    // Linked apart and without the flag: with it the sanitizer's library would come along.
-    std::vector<std::string> link{compiler_, "-shared", "-o", (path / "kernel.so").string(),
-                                  (path / "kernel.o").string()};
-    if (instrumentation_ == Instrumentation::kSanitizers) {
-      link.push_back("-fsanitize=address,undefined");
-    }
-    require_success(run_process(link), source, compiler_);
-    return std::make_shared<HostKernel>(folder, source.entry);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-    throw;
   }
+  for (const SourceFile& header : source.headers) {
+    write_file(path / "templates" / header.name, header.text);
+  }
+  write_file(path / "kernel.cu", source.main.text);
+  require_success(run_process(compile_command(compiler_, path, instrumentation_)), source,
+                  compiler_);
+  // Linked apart and without the flag: with it the sanitizer's library would come along.
+  std::vector<std::string> link{compiler_, "-shared", "-o", (path / "kernel.so").string(),
+                                (path / "kernel.o").string()};
+  if (instrumentation_ == Instrumentation::kSanitizers) {
+    link.push_back("-fsanitize=address,undefined");
+  }
+  require_success(run_process(link), source, compiler_);
+  return std::make_shared<HostKernel>(std::move(folder), source.entry);
 }
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 
 #include "generator/emit.hpp"
 #include "runtime/host/device/host_calls.cuh"
+#include "runtime/host/kernel_folder.hpp"
 #include "templates/mapped_parameters.cuh"
 
 namespace heddle {
@@ -30,7 +31,7 @@ class HostKernel {
   using Entry = void (*)(AttentionParameters);
   using MappedEntry = void (*)(MappedParameters);
 
-  HostKernel(std::string folder, const std::string& entry);
+  HostKernel(std::unique_ptr<const KernelFolder> folder, const std::string& entry);
   ~HostKernel();
   HostKernel(const HostKernel&) = delete;
   HostKernel& operator=(const HostKernel&) = delete;
@@ -49,7 +50,7 @@ class HostKernel {
   std::string locate(const void* where) const;
 
  private:
-  std::string folder_;
+  std::unique_ptr<const KernelFolder> folder_;  ///< outlives the library
   void* library_ = nullptr;
   Entry entry_ = nullptr;
   void (*enter_)(const host::ThreadState*) = nullptr;
