@@ -47,6 +47,26 @@ void read_head_dim(const ConfigReader& config, ModelAttention& model) {
   model.head_dim = width / model.heads;
 }
 
+/// What would make another kind of attention of a file that is otherwise like the others.
+void refuse_other_kinds(const ConfigReader& config, const ModelAttention& model) {
+  const int value_dim = config.count({"v_head_dim"}).value_or(model.head_dim);
+  if (value_dim != model.head_dim) {
+    config.unsupported(
+        "v_head_dim", value_text(value_dim),
+        "differs from head_dim (" + value_text(model.head_dim) + "); kernels take V as wide as K");
+  }
+  if (const auto chunk = config.count({"attention_chunk_size"})) {
+    config.unsupported("attention_chunk_size", value_text(*chunk),
+                       "layers that see their own chunk only are not computed yet; for lengths up "
+                       "to it give the problem with --heads, --kv-heads, --head-dim instead");
+  }
+  if (config.boolean("is_encoder_decoder").value_or(false)) {
+    config.unsupported("is_encoder_decoder", "true",
+                       "encoder, decoder and cross attention are problems of their own; give each "
+                       "with --mask, --seqlen-q, --seqlen-kv instead");
+  }
+}
+
 void read_scale(const ConfigReader& config, ModelAttention& model) {
   if (const auto scalar = config.positive("query_pre_attn_scalar")) {
     model.scale = 1 / std::sqrt(*scalar);
@@ -144,6 +164,7 @@ ModelAttention parse_model_config(const std::string& text, const std::string& fi
   model.name = name_of(outer, file);
   read_heads(config, model);
   read_head_dim(config, model);
+  refuse_other_kinds(config, model);
   read_scale(config, model);
   read_dtype(outer, config, model);
   read_window(config, model);

@@ -185,6 +185,11 @@ TEST_CASE("attention of another kind is refused as unsupported") {
   CHECK(contains(refusal(config(R"("layer_types": ["chunked_attention"])"), unsupported),
                  "layer_types (value 'chunked_attention')"));
   CHECK(contains(refusal(config(R"("kv_lora_rank": 512)"), unsupported), "kv_lora_rank"));
+  CHECK(contains(refusal(config(R"("v_head_dim": 8)"), unsupported), "v_head_dim (value 8)"));
+  CHECK(contains(refusal(config(R"("attention_chunk_size": 8192)"), unsupported),
+                 "attention_chunk_size (value 8192)"));
+  CHECK(contains(refusal(config(R"("is_encoder_decoder": true)"), unsupported),
+                 "is_encoder_decoder (value true)"));
   CHECK(contains(refusal(config(R"("scale_attn_by_inverse_layer_idx": true)"), unsupported),
                  "scale_attn_by_inverse_layer_idx"));
 }
