@@ -1,6 +1,7 @@
 #include "tuner/gate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "tuner/config_kernels.hpp"
@@ -15,6 +16,24 @@ constexpr int kRaggedLength = 333;
 /// fp64 pairs (queries x keys x heads) above which one sequence and one KV head must do.
 constexpr double kMostPairs = 1.5e9;
 
+/// Outputs below which the RMS rule would judge a few roundings: its error then is a matter of
+/// luck.
+constexpr double kFewestOutputs = 4096;
+/// Keys and values that more sequences may not pass.
+constexpr double kMostKeyElements = 1 << 26;
+
+/// Sequences enough to pool the RMS over; they change neither the kernel nor its lengths.
+int pooled_batch(const Problem& problem) {
+  const Sizes& sizes = problem.sizes;
+  const double outputs =
+      static_cast<double>(sizes.heads) * sizes.seqlen_q * problem.variant.head_dim;
+  const double key_elements =
+      static_cast<double>(sizes.resolved_kv_heads()) * sizes.seqlen_kv * problem.variant.head_dim;
+  const double wanted = std::ceil(kFewestOutputs / std::max(1.0, outputs));
+  const double affordable = std::floor(kMostKeyElements / std::max(1.0, key_elements));
+  return std::max(sizes.batch, static_cast<int>(std::min(wanted, affordable)));
+}
+
 Problem check_problem(const Problem& tuned) {
   Problem problem = tuned;
   Sizes& sizes = problem.sizes;
@@ -26,6 +45,7 @@ Problem check_problem(const Problem& tuned) {
   sizes.heads = group * kv_heads;
   sizes.kv_heads = kv_heads;
   sizes.query_strides = sizes.key_strides = sizes.value_strides = sizes.output_strides = {};
+  sizes.batch = pooled_batch(problem);
   return problem;
 }
 
@@ -39,6 +59,7 @@ Problem ragged_problem(const Problem& tuned) {
   Sizes& sizes = problem.sizes;
   sizes.seqlen_q = odd_length(std::min(sizes.seqlen_q, kRaggedLength));
   sizes.seqlen_kv = odd_length(std::min(sizes.seqlen_kv, kRaggedLength + 2));
+  sizes.batch = pooled_batch(problem);
   return problem;
 }
 
@@ -111,6 +132,10 @@ Comparison failed(std::string explanation) {
 
 }  // namespace
 
+std::array<Problem, 2> gate_problems(const Problem& tuned) {
+  return {check_problem(tuned), ragged_problem(tuned)};
+}
+
 std::vector<KernelConfig> reference_configs() {
   return {reference_config(ReferenceKind::kFloat64), reference_config(ReferenceKind::kBaseline)};
 }
@@ -156,8 +181,9 @@ Gate::Gate(const Device& device, Compiler& compiler, const Problem& problem, std
     cases_.push_back(std::move(entry));
     ++seed;
   };
-  add(check_problem(problem), InputKind::kNormal);
-  add(ragged_problem(problem), InputKind::kLargeLogits);
+  const std::array<Problem, 2> checked = gate_problems(problem);
+  add(checked[0], InputKind::kNormal);
+  add(checked[1], InputKind::kLargeLogits);
 }
 
 Gate::~Gate() = default;

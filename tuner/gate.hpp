@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,12 +27,15 @@ DeviceReference compute_reference(const Device& device, Compiler& compiler, cons
 /// The configs of the two kernels that compute_reference() runs.
 std::vector<KernelConfig> reference_configs();
 
+/// What a tuned problem is checked by: its own lengths and a ragged size, with fewer sequences and
+/// heads where that is enough, and more sequences where there would be too few outputs for an RMS.
+std::array<Problem, 2> gate_problems(const Problem& tuned);
+
 /// What no kernel may pass that is wrong: fresh random inputs, poisoned outputs, guard bands, two
 /// runs that must agree bit for bit, every element of O and LSE against the float64 reference.
 class Gate {
  public:
-  /// Checks at the problem's own lengths (fewer sequences and heads where that is enough) and at
-  /// one ragged size. The seed makes the inputs.
+  /// Checks by gate_problems(). The seed makes the inputs.
   Gate(const Device& device, Compiler& compiler, const Problem& problem, std::uint64_t seed);
   ~Gate();
 
