@@ -82,16 +82,26 @@ void ProblemFlags::add_to(CLI::App& app) {
       ->group("Problem");
 }
 
-Problem ProblemFlags::resolve() const {
-  Problem problem = typical_problem();
-  bool keys_given = false;
+Problem ProblemFlags::apply_to(Problem base) const {
   const auto assign = [&](const std::string& name, const std::string& text) {
-    set_problem_field(problem, name, text);
-    keys_given |= name == "seqlen_kv";
+    set_problem_field(base, name, text);
   };
   if (!file_.empty()) read_problem_file(file_, assign);
   for (const auto& [name, text] : given_) assign(name, text);
-  if (!keys_given) problem.sizes.seqlen_kv = problem.sizes.seqlen_q;
+  return base;
+}
+
+std::set<std::string> ProblemFlags::names_given() const {
+  std::set<std::string> names;
+  const auto note = [&](const std::string& name, const std::string&) { names.insert(name); };
+  if (!file_.empty()) read_problem_file(file_, note);
+  for (const auto& [name, text] : given_) names.insert(name);
+  return names;
+}
+
+Problem ProblemFlags::resolve() const {
+  Problem problem = apply_to(typical_problem());
+  if (names_given().count("seqlen_kv") == 0) problem.sizes.seqlen_kv = problem.sizes.seqlen_q;
   require(reject_problem(problem));
   return problem;
 }

@@ -3,6 +3,7 @@
 // the field lists of Variant, Sizes and KernelConfig.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class ProblemFlags {
   void add_to(CLI::App& app);
   /// Throws kInvalidArgument or kUnsupported.
   Problem resolve() const;
+  /// The fields given, by file or flag; the rest as in `base`. Not checked as a whole.
+  Problem apply_to(Problem base) const;
+  /// The names of the fields given, by file or flag.
+  std::set<std::string> names_given() const;
   bool any_given() const { return !given_.empty() || !file_.empty(); }
 
  private:

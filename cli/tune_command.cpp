@@ -99,7 +99,7 @@ int run_tune(const TuneCommand& command) {
   }
   line.clear();
   std::cout << (command.json ? reports_json(reports) : reports_table(reports, device_class));
-  if (!store.in_memory()) std::cerr << "stored in " << store.path() << '\n';
+  if (const std::string where = where_stored(store); !where.empty()) std::cerr << where << '\n';
   if (interrupt_requested) return kExitInterrupted;
   for (const TuneReport& report : reports) {
     if (!report.winner) return kExitAnswerIsNo;

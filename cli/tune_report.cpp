@@ -95,4 +95,15 @@ std::string reports_json(const std::vector<TuneReport>& reports) {
   return list.dump(2) + "\n";
 }
 
+std::string where_stored(const ResultsStore& store) {
+  if (store.in_memory()) return {};
+  if (store.state() == StorageState::kFile && store.unwritten_count() == 0) {
+    return "stored in " + store.path();
+  }
+  return fmt::format(
+      "not stored: {} row(s) could not be written to {}; make it writable, or name another file "
+      "with --results",
+      store.unwritten_count(), store.path());
+}
+
 }  // namespace heddle

@@ -129,6 +129,35 @@ TEST_CASE("Truncated and mismatched .npy files are refused by name") {
   check_refusal(heddle.run({"run", "--q", whole, "-o", heddle.path("o.npy")}), {"--k"});
 }
 
+TEST_CASE("Flags that contradict the .npy files are refused, those that repeat them are not") {
+  const HeddleProcess heddle;
+  const auto query = heddle.write("q.npy", npy("1, 6, 8, 64", 6144));
+  const auto key = heddle.write("k.npy", npy("1, 3, 8, 64", 3072));
+  const auto run = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments{
+        "verify", "--q", query, "--k", key, "--v", key, "--driver", heddle.path("no_driver.so")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return heddle.run(arguments);
+  };
+  check_refusal(run({"--batch", "2"}), {"batch: 2", ".npy files hold 1"});
+  check_refusal(run({"--heads", "8"}), {"heads: 8", "hold 6"});
+  check_refusal(run({"--kv-heads", "6"}), {"kv_heads: 6", "hold 3"});
+  check_refusal(run({"--kv-heads", "0"}), {"kv_heads: 0", "hold 3"});
+  check_refusal(run({"--seqlen-q", "9"}), {"seqlen_q: 9", "hold 8"});
+  check_refusal(run({"--seqlen-kv", "9"}), {"seqlen_kv: 9", "hold 8"});
+  check_refusal(run({"--head-dim", "128"}), {"head_dim: 128", "hold 64"});
+  check_refusal(run({"--dtype", "bf16"}), {"dtype: bf16", "hold fp16", "--bf16"});
+  check_refusal(run({"--problem", heddle.write("problem.yaml", "heads: 7\n")}),
+                {"heads: 7", "hold 6"});
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--kv-heads", "3", "--heads", "6", "--dtype", "fp16"},
+        std::vector<std::string>{"--mask", "causal", "--scale", "0.5"}}) {
+    const auto accepted = run(flags);  // then it is the driver that is missing
+    INFO(accepted.errors);
+    CHECK(accepted.code == 3);
+  }
+}
+
 TEST_CASE("A model that no kernel can honour names the flag that accepts that") {
   const HeddleProcess heddle;
   const std::string models = HEDDLE_EXAMPLE_MODELS;
