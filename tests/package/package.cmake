@@ -1,5 +1,5 @@
 # What the scripts here share. -DBUILD= -DSOURCE= -DWORK= -DCXX= -DGENERATOR=
-# -DFAKE_CUDA= -DFAKE_NVRTC=
+# -DFAKE_CUDA= -DFAKE_NVRTC= -DSQLITE= -DSQLITE_VERSION=
 function(run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT code EQUAL 0)

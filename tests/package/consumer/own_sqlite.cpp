@@ -1,5 +1,6 @@
 // C93: heddle works in a program that brings a SQLite of its own, which the dynamic linker prefers.
-// argv: fake driver, folder of an NVRTC, folder for the databases.
+// argv: fake driver, folder of an NVRTC, folder for the databases, and a second SQLite to open, hidden
+// from the rest of the process.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -14,6 +15,7 @@ int sqlite3_open(const char* path, sqlite3** database);
 int sqlite3_exec(sqlite3* database, const char* text, int (*row)(void*, int, char**, char**),
                  void* user, char** message);
 int sqlite3_close(sqlite3* database);
+const char* sqlite3_libversion();
 }
 
 namespace {
@@ -43,10 +45,11 @@ bool writes_own(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4 || !make_context_current(argv[1])) return 2;
+  if (argc < 4 || argc > 5 || !make_context_current(argv[1])) return 2;
+  if (argc == 5 && dlopen(argv[4], RTLD_NOW | RTLD_LOCAL) == nullptr) return 2;
   Dl_info found{};
   dladdr(dlsym(RTLD_DEFAULT, "sqlite3_open"), &found);
-  std::printf("sqlite3_open is in %s\n", found.dli_fname);
+  std::printf("SQLite %s of %s\n", sqlite3_libversion(), found.dli_fname);
   const std::string folder = argv[3];
   const Files files{argv[1], argv[2], folder + "/own_cubins.db", folder + "/own_results.db"};
   const Served cold = serve(files);
