@@ -81,10 +81,27 @@ TEST_CASE("C19 a stream of a second device while the first is current") {
 
   const ContextHandle context = create_context();
   REQUIRE(context != nullptr);
-  heddle_arguments mixed = here.arguments();
-  mixed.key = there.arguments().key;
-  CHECK(here.launch(context, mixed) == HEDDLE_INVALID_ARGUMENT);
-  CHECK(std::string(heddle_last_error_field(context.get())) == "key");
+  const heddle_arguments good = here.arguments();
+  const heddle_arguments far = there.arguments();
+  const auto refuse = [&](const char* field, const heddle_arguments& mixed) {
+    INFO(field);
+    CHECK(here.launch(context, mixed) == HEDDLE_INVALID_ARGUMENT);
+    CHECK(std::string(heddle_last_error_field(context.get())) == field);
+    CHECK(current_context(gpu) == gpu.device().context());
+  };
+  const auto replaced = [&](auto member) {
+    heddle_arguments mixed = good;
+    mixed.*member = far.*member;
+    return mixed;
+  };
+  refuse("query", replaced(&heddle_arguments::query));
+  refuse("key", replaced(&heddle_arguments::key));
+  refuse("value", replaced(&heddle_arguments::value));
+  refuse("output", replaced(&heddle_arguments::output));
+  refuse("log_sum_exp", replaced(&heddle_arguments::log_sum_exp));
+  refuse("query", far);  // all of the second device, on a stream of the first
+  CHECK(here.run(context) == "");
+  CHECK(there.run(context) == "");
 }
 
 TEST_CASE("C19 no stream and no current context, or a host pointer: refused by name") {

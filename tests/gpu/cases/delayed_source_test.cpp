@@ -30,6 +30,9 @@ TEST_CASE("C15 every family compiles with delays, and has them") {
       const auto output = nvrtc->compile(source, compile_options(source.architecture));
       INFO(output.log);
       CHECK(output.status == 0);
+      const CompileNotes notes = parse_compile_log(output.log, source.entry);
+      CHECK(notes.registers > 0);
+      CHECK_FALSE(reject_notes(notes));  // no spills, and fa3's multiplications are not serialised
       CHECK(count_of(output.ptx, "nanosleep") >= 1);
       const auto plain = nvrtc->compile(emit(variant, configs.back(), part, limits),
                                         compile_options(source.architecture));
