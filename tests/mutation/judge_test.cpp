@@ -1,6 +1,8 @@
 // Each way in which a mutant can end, on mutants of known fate.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include <catch2/catch.hpp>
 
@@ -45,6 +47,30 @@ bool has_compiler() {
   }
 }
 
+/// While it lives, whoever looks for a compiler on PATH finds one that is killed at once.
+class KilledCompiler {
+ public:
+  KilledCompiler() : path_(std::getenv("PATH")) {
+    folder_ = std::filesystem::temp_directory_path() / "heddle-killed-XXXXXX";
+    REQUIRE(mkdtemp(folder_.data()) != nullptr);
+    for (const char* name : {"clang++", "g++", "c++"}) {
+      const std::string script = folder_ + "/" + name;
+      std::ofstream(script) << "#!/bin/sh\necho 'error: killed' >&2\nkill -9 $$\n";
+      std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    }
+    setenv("PATH", folder_.c_str(), 1);
+  }
+  ~KilledCompiler() {
+    setenv("PATH", path_.c_str(), 1);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+ private:
+  std::string path_;
+  std::string folder_;
+};
+
 }  // namespace
 
 TEST_CASE("what a mutant ends in") {
@@ -70,8 +96,14 @@ TEST_CASE("what a mutant ends in") {
   }
   SECTION("a loop without end") {
     const Verdict verdict = verdict_of("kernel/fa2.cuh", "++block", "block += 0");
-    CHECK(verdict.outcome == Outcome::kKilled);
-    CHECK(says(verdict, "never ends"));
+    CHECK(verdict.outcome == Outcome::kOutOfTime);
+    CHECK(says(verdict, "CPU time"));
+  }
+  SECTION("a crash of the kernel") {
+    const Verdict verdict =
+        verdict_of(softmax, "void clear() {", "void clear() { __builtin_trap();");
+    CHECK(verdict.outcome == Outcome::kCrashed);
+    CHECK(says(verdict, "signal"));
   }
   SECTION("a refusal by the template") {
     const Verdict verdict = verdict_of("layout.cuh", "columns + 8", "columns + 16");
@@ -80,6 +112,11 @@ TEST_CASE("what a mutant ends in") {
   }
   SECTION("text that does not compile") {
     CHECK(verdict_of(softmax, "void clear()", "void clear(int)").outcome == Outcome::kStillborn);
+  }
+  SECTION("a compiler that is killed says nothing about the mutant") {
+    if (std::getenv("HEDDLE_HOST_CXX") != nullptr) return;  // not looked for on PATH
+    const KilledCompiler killed;
+    CHECK(verdict_of(softmax, "void clear()", "void clear(int)").outcome == Outcome::kUnjudged);
   }
   SECTION("nothing") {
     CHECK(verdict_of(softmax, "void clear()", "inline void clear()").outcome == Outcome::kSurvived);
@@ -97,6 +134,17 @@ TEST_CASE("verdicts survive their way through a log") {
   CHECK(read.outcome == Outcome::kKilled);
   CHECK(read.problem == "fa2 causal");
   CHECK(read.reason == "fault: a ! b");
+  for (const Outcome outcome : {Outcome::kKilled, Outcome::kCrashed, Outcome::kOutOfTime,
+                                Outcome::kSurvived, Outcome::kStillborn}) {
+    const std::string word(outcome_word(outcome));
+    CHECK(read_verdicts(verdict_line(word, mutants[0], {})).at(mutants[0].key()).outcome ==
+          outcome);
+  }
+  const std::string unjudged(outcome_word(Outcome::kUnjudged));
+  CHECK(read_verdicts(verdict_line(unjudged, mutants[0], {})).empty());
+  CHECK(read_verdicts(verdict_line("CRASHED BUT LISTED", mutants[0], {}))
+            .at(mutants[0].key())
+            .outcome == Outcome::kCrashed);
 }
 
 }  // namespace heddle::mutation

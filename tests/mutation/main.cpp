@@ -30,14 +30,19 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-std::vector<KnownMutant> read_known(const std::string& name) {
-  return parse_known(read_file(std::string(HEDDLE_MUTATION_LISTS) + "/" + name));
+std::vector<KnownMutant> read_known(const std::vector<std::string>& names) {
+  std::vector<KnownMutant> all;
+  for (const std::string& name : names) {
+    const auto list = parse_known(read_file(std::string(HEDDLE_MUTATION_LISTS) + "/" + name));
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
 }
 
 /// The lists, the mutants, and who owns which header.
 struct Session {
-  std::vector<KnownMutant> equivalent = read_known("equivalent.txt");
-  std::vector<KnownMutant> survivors = read_known("survivors.txt");
+  std::vector<KnownMutant> equivalent = read_known({"equivalent.txt", "equivalent_fa3.txt"});
+  std::vector<KnownMutant> survivors = read_known({"survivors.txt"});
   std::vector<Mutant> mutants;
   std::map<std::string, std::set<std::string>> families;  ///< by header
 
@@ -84,22 +89,34 @@ std::vector<Mutant> choose(const Session& session, const Options& options) {
   return chosen;
 }
 
+/// Of an outcome by which a mutant is caught.
+int& count_of(Counts& counts, Outcome outcome) {
+  if (outcome == Outcome::kCrashed) return counts.crashed;
+  return outcome == Outcome::kOutOfTime ? counts.out_of_time : counts.killed;
+}
+
 /// Prints each verdict, counts it, and tells whether anything was found that no list explains.
 class Reporter {
  public:
   explicit Reporter(const Session& session) : session_(session) {}
 
   void add(const Mutant& mutant, const Verdict& verdict) {
+    if (verdict.outcome == Outcome::kUnjudged) {
+      std::cout << verdict_line(std::string(outcome_word(verdict.outcome)), mutant, verdict)
+                << std::flush;
+      wrong_ = true;
+      return;
+    }
     Counts& counts = table_.of(session_.owner(mutant), mutant.rule);
     ++counts.mutants;
     const bool equivalent = find_known(session_.equivalent, mutant) != nullptr;
     const bool known = find_known(session_.survivors, mutant) != nullptr;
-    std::string word = "KILLED";
+    std::string word(outcome_word(verdict.outcome));
     if (verdict.outcome == Outcome::kStillborn) {
-      word = "STILLBORN", ++counts.stillborn;
-    } else if (verdict.outcome == Outcome::kKilled) {
-      ++counts.killed;
-      if (equivalent || known) word = "KILLED BUT LISTED", wrong_ = true;
+      ++counts.stillborn;
+    } else if (verdict.outcome != Outcome::kSurvived) {
+      ++count_of(counts, verdict.outcome);
+      if (equivalent || known) word += kButListed, wrong_ = true;
     } else if (equivalent) {
       word = "EQUIVALENT", ++counts.equivalent;
     } else if (known) {

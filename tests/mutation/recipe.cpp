@@ -13,6 +13,7 @@ constexpr int kRowsBehind = 3;
 /// From one key with values that are not finite to the next.
 constexpr std::size_t kBadDistance = 13;
 constexpr std::size_t kTile = 32;
+constexpr std::size_t kPiece = 8;  ///< elements of 16 bytes
 constexpr std::size_t kLongestTile = 64;
 
 /// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
@@ -57,7 +58,8 @@ bool is_bad(std::size_t key, std::size_t keys_behind, std::size_t column, std::s
 }
 
 /// NaN and both infinities among the values of the last keys: most queries do not see them.
-void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_t>& values) {
+void spoil_values(const Problem& problem, const Recipe& recipe,
+                  std::vector<std::uint16_t>& values) {
   constexpr float kBad[] = {std::numeric_limits<float>::quiet_NaN(),
                             std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity()};
@@ -67,8 +69,12 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / columns % rows;
     const std::size_t behind = rows - 1 - row;
-    if (behind < static_cast<std::size_t>(bad_keys) && is_bad(row, behind, i % columns, columns)) {
-      values[i] = element_from_float(problem.variant.dtype, kBad[behind / kBadDistance % 3]);
+    if (behind >= static_cast<std::size_t>(recipe.bad_values)) continue;
+    const std::size_t column = i % columns;
+    if (recipe.dense ? column % kPiece == row % kPiece : is_bad(row, behind, column, columns)) {
+      // Dense ones differ from head to head.
+      const std::size_t kind = recipe.dense ? row + i / columns / rows : behind / kBadDistance;
+      values[i] = element_from_float(problem.variant.dtype, kBad[kind % 3]);
     }
   }
 }
@@ -76,12 +82,13 @@ void spoil_values(const Problem& problem, int bad_keys, std::vector<std::uint16_
 }  // namespace
 
 SmallProblem make(const Recipe& recipe) {
-  SmallProblem made{recipe.name, recipe.config, make_problem(recipe), {}, {}, recipe.hook};
+  SmallProblem made{recipe.name, recipe.config, make_problem(recipe),   {},
+                    {},          recipe.hook,   recipe.multiprocessors, recipe.small_cache};
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
     made.clean = made.tensors;
-    spoil_values(made.problem, recipe.bad_values, contiguous.value);
+    spoil_values(made.problem, recipe, contiguous.value);
     made.tensors = scatter_inputs(made.problem, contiguous);
   }
   return made;
@@ -91,6 +98,7 @@ std::vector<SmallProblem> small_problems() {
   Problems list;
   add_fa2(list);
   add_fa1(list);
+  add_fa3(list);
   add_unfused(list);
   add_reference(list);
   return list;

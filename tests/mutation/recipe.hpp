@@ -25,7 +25,10 @@ struct Recipe {
   int alignment = 16;       ///< every stride is an odd multiple of it
   InputKind inputs = InputKind::kNormal;
   int bad_values = 0;  ///< the last keys' values are not finite
+  bool dense = false;  ///< of those keys, one value in each 16 bytes
   Hook hook = Hook::kNone;
+  int multiprocessors = 0;  ///< 0 = as many as the device has
+  bool small_cache = false;
 };
 
 SmallProblem make(const Recipe& recipe);
@@ -39,6 +42,7 @@ using Problems = std::vector<SmallProblem>;
 
 void add_fa2(Problems& list);
 void add_fa1(Problems& list);
+void add_fa3(Problems& list);
 void add_unfused(Problems& list);
 void add_reference(Problems& list);
 

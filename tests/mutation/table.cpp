@@ -6,15 +6,16 @@ namespace heddle::mutation {
 namespace {
 
 std::string text_row(const std::string& owner, const std::string& rule, const Counts& counts) {
-  return fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>8} {:>6} {:>6.1f}\n", owner, rule,
-                     counts.mutants, counts.stillborn, counts.equivalent, counts.killed,
-                     counts.survived, counts.known, counts.kill_rate());
+  return fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>7} {:>7} {:>8} {:>6} {:>6.1f}\n",
+                     owner, rule, counts.mutants, counts.stillborn, counts.equivalent,
+                     counts.killed, counts.crashed, counts.out_of_time, counts.survived,
+                     counts.known, counts.kill_rate());
 }
 
 std::string markdown_row(const std::string& name, const Counts& counts) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {:.1f} % |\n", name, counts.mutants,
-                     counts.stillborn, counts.equivalent, counts.killed,
-                     counts.survived + counts.known, counts.kill_rate());
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {:.1f} % |\n", name, counts.mutants,
+                     counts.stillborn, counts.equivalent, counts.killed, counts.crashed,
+                     counts.out_of_time, counts.survived + counts.known, counts.kill_rate());
 }
 
 /// Counts summed by one of the two names.
@@ -26,9 +27,10 @@ std::string markdown_table(const Table::Rows& rows, const std::string& title, Na
     sums[name(key)].add(counts);
     total.add(counts);
   }
-  std::string text = "| " + title +
-                     " | mutants | do not compile | equivalent | caught | survive | caught |\n"
-                     "|---|---|---|---|---|---|---|\n";
+  std::string text =
+      "| " + title +
+      " | mutants | do not compile | equivalent | found | crash | out of time | survive | "
+      "caught |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [key, counts] : sums) text += markdown_row(key, counts);
   return text + markdown_row("all", total);
 }
@@ -42,11 +44,13 @@ void Counts::add(const Counts& other) {
   known += other.known;
   survived += other.survived;
   killed += other.killed;
+  crashed += other.crashed;
+  out_of_time += other.out_of_time;
 }
 
 double Counts::kill_rate() const {
-  const int could = killed + survived + known;
-  return could == 0 ? 100.0 : 100.0 * killed / could;
+  const int could = caught() + survived + known;
+  return could == 0 ? 100.0 : 100.0 * caught() / could;
 }
 
 Counts Table::total() const {
@@ -57,8 +61,9 @@ Counts Table::total() const {
 
 std::string Table::text() const {
   std::string text =
-      fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>8} {:>6} {:>6}\n", "headers of", "rule",
-                  "mutants", "stillborn", "equivalent", "killed", "survived", "listed", "%");
+      fmt::format("{:<10} {:<8} {:>7} {:>9} {:>10} {:>6} {:>7} {:>7} {:>8} {:>6} {:>6}\n",
+                  "headers of", "rule", "mutants", "stillborn", "equivalent", "killed", "crashed",
+                  "endless", "survived", "listed", "%");
   for (const auto& [key, counts] : rows_) text += text_row(key.first, key.second, counts);
   return text + text_row("all", "", total());
 }

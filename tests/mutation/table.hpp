@@ -9,14 +9,18 @@ namespace heddle::mutation {
 
 struct Counts {
   int mutants = 0;
-  int stillborn = 0;   ///< did not compile
-  int equivalent = 0;  ///< survived, and is listed as equivalent
-  int known = 0;       ///< survived, and is listed as a survivor
-  int survived = 0;    ///< survived, and is not listed
-  int killed = 0;
+  int stillborn = 0;    ///< did not compile
+  int equivalent = 0;   ///< survived, and is listed as equivalent
+  int known = 0;        ///< survived, and is listed as a survivor
+  int survived = 0;     ///< survived, and is not listed
+  int killed = 0;       ///< a check found it
+  int crashed = 0;      ///< caught too: the kernel died
+  int out_of_time = 0;  ///< caught too
+
+  int caught() const { return killed + crashed + out_of_time; }
 
   void add(const Counts& other);
-  /// Killed, in percent of those that could be: neither stillborn nor equivalent.
+  /// Caught, in percent of those that could be: neither stillborn nor equivalent.
   double kill_rate() const;
 };
 

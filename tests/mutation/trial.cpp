@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <regex>
+#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -28,8 +30,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kCpuFactor = 20;       // of the time without a mutant
 constexpr double kLeastCpuSeconds = 3;  // CPU time: a busy machine does not shorten it
-constexpr unsigned kWallSeconds = 300;  // of a problem, compile included; for what sleeps
+constexpr unsigned kWallSeconds = 300;  // of a compile or a check; for what sleeps
 constexpr rlim_t kAddressSpace = 6ull << 30;
+
+constexpr std::array kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+
+// Before a problem's name: the step that begins.
+constexpr const char* kCompiles = "@";
+constexpr const char* kRuns = "!";
 
 void limit_cpu(double seconds) {
   itimerval timer{};
@@ -45,35 +53,47 @@ std::string encode(Outcome outcome, const std::string& problem, std::string reas
   return fmt::format("{}\n{}\n{}\n", static_cast<int>(outcome), problem, reason);
 }
 
-/// What the compiler says: its first error.
+/// What the compiler says about a place in the text: its first error. Empty where it says nothing
+/// of the kind, as when it was killed.
 std::string first_error(const std::string& log) {
-  const std::size_t begin = log.find("error:");
-  return begin == std::string::npos ? log : log.substr(begin, log.find('\n', begin) - begin);
+  static const std::regex kAtPlace(":[0-9]+:[0-9]+: (?:fatal )?(error:[^\n]*)");
+  std::smatch found;
+  return std::regex_search(log, found, kAtPlace) ? found[1].str() : std::string();
 }
 
-/// Tells the problem first, so that the parent knows where a child died.
-void announce(int out, const std::string& problem) {
-  const std::string line = "@" + problem + "\n";
+/// Tells of each step before it, so that the parent knows where a child died.
+void announce(int out, const std::string& step) {
+  const std::string line = step + "\n";
   if (write(out, line.data(), line.size()) < 0) _exit(1);
 }
 
-std::string try_problem(Judge& judge, const PreparedProblem& problem, const Mutant& mutant) {
+std::string judge_refusal(const PreparedProblem& problem, const std::string& message) {
+  const std::string& name = problem.small.name;
+  const std::string reason = first_error(message);
+  if (reason.empty()) return encode(Outcome::kUnjudged, name, message);
+  const bool asserted = reason.find("static_assert") != std::string::npos ||
+                        reason.find("static assertion") != std::string::npos;
+  return encode(asserted ? Outcome::kKilled : Outcome::kStillborn, name, reason);
+}
+
+std::string try_problem(Judge& judge, const PreparedProblem& problem, const Mutant& mutant,
+                        int out) {
+  announce(out, kCompiles + problem.small.name);
   alarm(kWallSeconds);
   HostConfig kernels;
   try {
     kernels = judge.compile(problem, mutant);
   } catch (const Error& error) {
-    const std::string reason = first_error(error.what());
-    const bool refused = reason.find("static_assert") != std::string::npos ||
-                         reason.find("static assertion") != std::string::npos;
-    return encode(refused ? Outcome::kKilled : Outcome::kStillborn, problem.small.name, reason);
+    return judge_refusal(problem, error.what());
   }
+  announce(out, kRuns + problem.small.name);
+  alarm(kWallSeconds);
   limit_cpu(std::max(kLeastCpuSeconds, kCpuFactor * problem.seconds));
   std::string found;
   try {
     found = judge.check(problem, kernels);
   } catch (const std::exception& error) {
-    found = fmt::format("exception: {}", error.what());
+    return encode(Outcome::kUnjudged, problem.small.name, error.what());
   }
   limit_cpu(0);
   return found.empty() ? std::string() : encode(Outcome::kKilled, problem.small.name, found);
@@ -82,8 +102,7 @@ std::string try_problem(Judge& judge, const PreparedProblem& problem, const Muta
 std::string try_all(Judge& judge, const Mutant& mutant, const std::string& family, int out) {
   for (const PreparedProblem& problem : judge.problems()) {
     if (!problem.headers.contains(mutant.file) || !problem.is_of(family)) continue;
-    announce(out, problem.small.name);
-    const std::string verdict = try_problem(judge, problem, mutant);
+    const std::string verdict = try_problem(judge, problem, mutant, out);
     if (!verdict.empty()) return verdict;
   }
   return encode(Outcome::kSurvived, "", "");
@@ -109,6 +128,7 @@ Child start_child(Judge& judge, const Mutant& mutant, std::size_t index,
   if (process < 0) throw Error(ErrorCode::kInternal, "no process for a mutant");
   if (process == 0) {
     setenv("TMPDIR", folder.c_str(), 1);
+    for (const int fault : kFaults) std::signal(fault, SIG_DFL);  // a parent's handlers stay behind
     const rlimit memory{kAddressSpace, kAddressSpace};
     setrlimit(RLIMIT_AS, &memory);
     const rlimit no_core{0, 0};
@@ -120,11 +140,46 @@ Child start_child(Judge& judge, const Mutant& mutant, std::size_t index,
   return {process, ends[0], index, folder, "", Clock::now()};
 }
 
-std::string describe_death(int status) {
-  if (!WIFSIGNALED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
-  if (WTERMSIG(status) == SIGPROF) return "never ends: beyond its CPU time";
-  if (WTERMSIG(status) == SIGALRM) return "never ends: beyond its time";
-  return fmt::format("crash: signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+/// Of a child without a verdict: the kernel is to blame for a fault of its own and for its time,
+/// and for nothing that happened while it was not running.
+void judge_death(int status, bool ran, Verdict& verdict) {
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  const bool late = signal == SIGPROF || signal == SIGALRM;
+  const bool fault = std::find(kFaults.begin(), kFaults.end(), signal) != kFaults.end();
+  if (ran && late) {
+    verdict.outcome = Outcome::kOutOfTime;
+    verdict.reason = signal == SIGPROF ? "beyond its CPU time" : "beyond its time";
+    return;
+  }
+  verdict.outcome = ran && fault ? Outcome::kCrashed : Outcome::kUnjudged;
+  verdict.reason = signal == 0 ? fmt::format("exit code {}", WEXITSTATUS(status))
+                               : fmt::format("signal {} ({})", signal, strsignal(signal));
+  if (!ran) verdict.reason += " before the kernel ran";
+}
+
+/// The last step that the child told, and its verdict if it came to one.
+Verdict read_output(const std::string& output, int status) {
+  Verdict verdict;
+  bool ran = false;
+  std::vector<std::string> lines;
+  std::istringstream stream(output);
+  for (std::string line; std::getline(stream, line);) {
+    const bool step = line.starts_with(kCompiles) || line.starts_with(kRuns);
+    if (!step || !lines.empty()) {
+      lines.push_back(line);
+      continue;
+    }
+    ran = line.starts_with(kRuns);
+    verdict.problem = line.substr(1);
+  }
+  if (lines.size() < 3) {
+    judge_death(status, ran, verdict);
+    return verdict;
+  }
+  verdict.outcome = static_cast<Outcome>(std::stoi(lines[0]));
+  verdict.problem = lines[1];
+  verdict.reason = lines[2];
+  return verdict;
 }
 
 Verdict finish_child(const Child& child) {
@@ -134,27 +189,8 @@ Verdict finish_child(const Child& child) {
   close(child.pipe);
   std::error_code ignored;
   std::filesystem::remove_all(child.folder, ignored);
-  Verdict verdict;
+  Verdict verdict = read_output(child.output, status);
   verdict.seconds = std::chrono::duration<double>(Clock::now() - child.begin).count();
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < child.output.size();) {
-    const std::size_t end = child.output.find('\n', at);
-    lines.push_back(child.output.substr(at, end - at));
-    if (lines.back().starts_with("@")) {
-      verdict.problem = lines.back().substr(1);
-      lines.pop_back();
-    }
-    if (end == std::string::npos) break;
-    at = end + 1;
-  }
-  if (lines.size() >= 3) {
-    verdict.outcome = static_cast<Outcome>(std::stoi(lines[0]));
-    verdict.problem = lines[1];
-    verdict.reason = lines[2];
-  } else {
-    verdict.outcome = Outcome::kKilled;
-    verdict.reason = describe_death(status);
-  }
   return verdict;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Judges mutants, each in a child process of its own: what crashes or never ends is caught too.
+// Judges mutants, each in a child process of its own: a kernel that crashes or never ends is caught
+// too, but a process that dies otherwise is no verdict.
 
 #include <functional>
 #include <string>
@@ -9,7 +10,14 @@
 
 namespace heddle::mutation {
 
-enum class Outcome { kKilled, kSurvived, kStillborn };
+enum class Outcome {
+  kKilled,     ///< a check found it
+  kCrashed,    ///< the mutated kernel ended its process
+  kOutOfTime,  ///< the mutated kernel ran too long
+  kSurvived,
+  kStillborn,  ///< the compiler refused its text
+  kUnjudged    ///< the trial itself failed: says nothing about the mutant
+};
 
 struct Verdict {
   Outcome outcome = Outcome::kSurvived;

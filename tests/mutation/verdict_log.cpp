@@ -1,6 +1,8 @@
 #include "tests/mutation/verdict_log.hpp"
 
+#include <array>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,19 +20,32 @@ std::string key_of(const std::string& name) {
   return name.substr(0, colon) + name.substr(blank);
 }
 
-bool parse_outcome(const std::string& word, Outcome& outcome) {
-  if (word == "KILLED" || word == "KILLED BUT LISTED")
-    outcome = Outcome::kKilled;
-  else if (word == "STILLBORN")
-    outcome = Outcome::kStillborn;
-  else if (word == "SURVIVED" || word == "EQUIVALENT" || word == "LISTED")
-    outcome = Outcome::kSurvived;
-  else
-    return false;
-  return true;
+constexpr std::array kWords{std::pair{Outcome::kKilled, std::string_view("KILLED")},
+                            std::pair{Outcome::kCrashed, std::string_view("CRASHED")},
+                            std::pair{Outcome::kOutOfTime, std::string_view("OUT OF TIME")},
+                            std::pair{Outcome::kSurvived, std::string_view("SURVIVED")},
+                            std::pair{Outcome::kSurvived, std::string_view("EQUIVALENT")},
+                            std::pair{Outcome::kSurvived, std::string_view("LISTED")},
+                            std::pair{Outcome::kStillborn, std::string_view("STILLBORN")}};
+
+bool parse_outcome(std::string_view word, Outcome& outcome) {
+  if (word.ends_with(kButListed)) word.remove_suffix(kButListed.size());
+  for (const auto& [value, name] : kWords) {
+    if (name != word) continue;
+    outcome = value;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
+
+std::string_view outcome_word(Outcome outcome) {
+  for (const auto& [value, name] : kWords) {
+    if (value == outcome) return name;
+  }
+  return "NOT JUDGED";
+}
 
 std::string verdict_line(const std::string& word, const Mutant& mutant, const Verdict& verdict) {
   std::string reason = verdict.reason.substr(0, kLongestReason);

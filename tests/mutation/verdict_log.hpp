@@ -8,6 +8,11 @@
 
 namespace heddle::mutation {
 
+/// "KILLED", "OUT OF TIME", …; what a log says of a mutant that a list names may differ.
+std::string_view outcome_word(Outcome outcome);
+/// Behind the word where a caught mutant is in a list.
+constexpr std::string_view kButListed = " BUT LISTED";
+
 /// "KILLED part/softmax.cuh:57 bound: `…` -> `…` | fa2 causal | wrong answer: … | 1.2 s"
 std::string verdict_line(const std::string& word, const Mutant& mutant, const Verdict& verdict);
 
