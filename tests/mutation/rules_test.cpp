@@ -157,12 +157,12 @@ TEST_CASE("a star stands for any text") {
 TEST_CASE("the rate leaves out what cannot be caught") {
   Table table;
   Counts& counts = table.of("fa2", "bound");
-  counts.mutants = 10, counts.stillborn = 2, counts.equivalent = 3, counts.killed = 4;
-  counts.survived = 1;
+  counts.mutants = 10, counts.stillborn = 2, counts.equivalent = 3, counts.killed = 1;
+  counts.crashed = 2, counts.out_of_time = 1, counts.survived = 1;
   CHECK(table.total().kill_rate() == Approx(80));
   const std::string markdown = table.markdown();
-  CHECK(markdown.find("| fa2 | 10 | 2 | 3 | 4 | 1 | 80.0 % |") != std::string::npos);
-  CHECK(markdown.find("| bound | 10 | 2 | 3 | 4 | 1 | 80.0 % |") != std::string::npos);
+  CHECK(markdown.find("| fa2 | 10 | 2 | 3 | 1 | 2 | 1 | 1 | 80.0 % |") != std::string::npos);
+  CHECK(markdown.find("| bound | 10 | 2 | 3 | 1 | 2 | 1 | 1 | 80.0 % |") != std::string::npos);
 }
 
 }  // namespace
