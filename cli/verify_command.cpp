@@ -10,6 +10,7 @@
 #include "cli/gpu.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verify_options.hpp"
+#include "runtime/testing/pooled.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/gate.hpp"
 #include "tuner/verify_suite.hpp"
@@ -111,7 +112,8 @@ std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
     AttentionInput input = options.files.read(options.problem);
     return {input.problem, std::move(input.tensors)};
   }
-  const Problem problem = options.problem.resolve();
+  const Problem asked = options.problem.resolve();
+  const Problem problem = with_pooled_outputs(asked);
   const auto kind = enum_value<InputKind>(options.inputs);
   if (!kind) {
     throw Error(
@@ -119,7 +121,13 @@ std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
         fmt::format("--inputs: '{}' is not one of: {}", options.inputs, enum_choices<InputKind>()));
   }
   const std::uint64_t seed = options.seed ? options.seed : std::random_device{}();
-  if (!options.json) std::cout << "inputs " << options.inputs << ", seed " << seed << '\n';
+  if (!options.json) {
+    std::cout << "inputs " << options.inputs << ", seed " << seed;
+    if (problem.sizes.batch != asked.sizes.batch) {
+      std::cout << ", batch " << problem.sizes.batch << " for outputs enough to judge by";
+    }
+    std::cout << '\n';
+  }
   return {problem, make_inputs(problem, *kind, seed)};
 }
 

@@ -1,9 +1,9 @@
 #include "tuner/gate.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
+#include "runtime/testing/pooled.hpp"
 #include "tuner/config_kernels.hpp"
 
 namespace heddle {
@@ -16,24 +16,6 @@ constexpr int kRaggedLength = 333;
 /// fp64 pairs (queries x keys x heads) above which one sequence and one KV head must do.
 constexpr double kMostPairs = 1.5e9;
 
-/// Outputs below which the RMS rule would judge a few roundings: its error then is a matter of
-/// luck.
-constexpr double kFewestOutputs = 4096;
-/// Keys and values that more sequences may not pass.
-constexpr double kMostKeyElements = 1 << 26;
-
-/// Sequences enough to pool the RMS over; they change neither the kernel nor its lengths.
-int pooled_batch(const Problem& problem) {
-  const Sizes& sizes = problem.sizes;
-  const double outputs =
-      static_cast<double>(sizes.heads) * sizes.seqlen_q * problem.variant.head_dim;
-  const double key_elements =
-      static_cast<double>(sizes.resolved_kv_heads()) * sizes.seqlen_kv * problem.variant.head_dim;
-  const double wanted = std::ceil(kFewestOutputs / std::max(1.0, outputs));
-  const double affordable = std::floor(kMostKeyElements / std::max(1.0, key_elements));
-  return std::max(sizes.batch, static_cast<int>(std::min(wanted, affordable)));
-}
-
 Problem check_problem(const Problem& tuned) {
   Problem problem = tuned;
   Sizes& sizes = problem.sizes;
@@ -45,8 +27,7 @@ Problem check_problem(const Problem& tuned) {
   sizes.heads = group * kv_heads;
   sizes.kv_heads = kv_heads;
   sizes.query_strides = sizes.key_strides = sizes.value_strides = sizes.output_strides = {};
-  sizes.batch = pooled_batch(problem);
-  return problem;
+  return with_pooled_outputs(problem);
 }
 
 /// The nearest odd length not above `length`: no tile divides it.
@@ -59,8 +40,7 @@ Problem ragged_problem(const Problem& tuned) {
   Sizes& sizes = problem.sizes;
   sizes.seqlen_q = odd_length(std::min(sizes.seqlen_q, kRaggedLength));
   sizes.seqlen_kv = odd_length(std::min(sizes.seqlen_kv, kRaggedLength + 2));
-  sizes.batch = pooled_batch(problem);
-  return problem;
+  return with_pooled_outputs(problem);
 }
 
 AttentionResult widen(const std::vector<std::uint16_t>& output, DataType type,

@@ -59,5 +59,15 @@ TEST_CASE("an unknown device is refused by value") {
   CHECK_THAT(result.errors, Contains("'tpu'") && Contains("gpu, host"));
 }
 
+TEST_CASE("A problem of eight outputs is judged by those of more sequences") {
+  HeddleProcess heddle;
+  heddle.environment()["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  const auto result = heddle.run({"verify", "--device", "host", "--head-dim", "8", "--heads", "1",
+                                  "--seqlen-q", "1", "--seqlen-kv", "300", "--seed", "3"});
+  INFO(result.output << result.errors);
+  CHECK(result.code == 0);
+  CHECK_THAT(result.output, Catch::Contains("batch 128"));
+}
+
 }  // namespace
 }  // namespace heddle
