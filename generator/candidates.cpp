@@ -18,7 +18,7 @@ const KnobLists kKnobLists[] = {
     {Family::kUnfused, {64, 128}, {64, 128}, {4, 8}, {1, 2, 3}},
     {Family::kFa1, {32, 64, 128, 192, 256}, {64, 128, 192, 256}, {4, 8}, {1, 2}},
     {Family::kFa2, {16, 32, 64, 128, 192}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
-    {Family::kFa3, {64, 128, 192}, {64, 80, 96, 112, 128, 176}, {4, 8, 12}, {2, 3}},
+    {Family::kFa3, {64, 128, 192}, {64, 80, 96, 112, 128, 176}, {4, 8, 12}, {2, 3, 4}},
 };
 
 /// Replaces each config by one per value of the knob.
@@ -36,6 +36,26 @@ void expand(std::vector<KernelConfig>& configs, Value KernelConfig::*knob,
   configs = std::move(grown);
 }
 
+/// Not worth a try: O by TMA with one slot for queries, which then wait for it (an H200 is 3 to 10
+/// % slower); a warpgroup that skips blocks where no whole block is hidden from one.
+bool is_hopeless(const KernelConfig& config) {
+  constexpr int kTeamRows = 64;
+  if (config.tma_store && config.query_stages == 1) return true;
+  return config.skip_masked && config.tile_m - kTeamRows < config.tile_n;
+}
+
+/// fa3's knobs beside its tiles. Drawing tiles pays where they differ in length, not elsewhere.
+void expand_pipeline(std::vector<KernelConfig>& configs, const Variant& variant) {
+  const bool causal = variant.mask == MaskKind::kCausal;
+  expand(configs, &KernelConfig::query_stages, {1, 2});
+  expand(configs, &KernelConfig::scheduler,
+         {TileScheduler::kTilePerBlock, causal ? TileScheduler::kDynamic : TileScheduler::kStatic});
+  expand(configs, &KernelConfig::ping_pong, {false, true});
+  expand(configs, &KernelConfig::tma_store, {false, true});
+  if (causal) expand(configs, &KernelConfig::skip_masked, {false, true});
+  std::erase_if(configs, is_hopeless);
+}
+
 /// Both values of a switch where it changes the kernel; elsewhere its default stays, so that no two
 /// candidates emit the same text.
 void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant, Family family) {
@@ -47,9 +67,8 @@ void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant,
     expand(configs, &KernelConfig::running_max, {RunningMax::kLazy, RunningMax::kEveryBlock});
   }
   if (applies("split_kv")) expand(configs, &KernelConfig::split_kv, {false, true});
+  if (family == Family::kFa3) return expand_pipeline(configs, variant);
   if (applies("longest_first")) expand(configs, &KernelConfig::longest_first, {true, false});
-  if (applies("query_stages")) expand(configs, &KernelConfig::query_stages, {1, 2});
-  if (applies("persistent")) expand(configs, &KernelConfig::persistent, {false, true});
 }
 
 }  // namespace

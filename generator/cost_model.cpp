@@ -28,8 +28,6 @@ constexpr double kLoadLatencySeconds = 600e-9;
 /// Launch of a kernel behind another, and of the first with its ramp up and down.
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kFirstLaunchSeconds = 2.5e-6;
-/// First loads of Q and K, and the stores of O: a block's fixed cost.
-constexpr double kPrologueCycles = 2500;
 
 struct StepCycles {
   double tensor = 0, exponential = 0, issue = 0, shared = 0, l2 = 0;
@@ -61,7 +59,7 @@ double cycles_per_step(const PartWork& work, double resident, const DeviceLimits
 }
 
 double cycles_per_block(const PartWork& work, double resident, const DeviceLimits& limits) {
-  return work.mean_steps * cycles_per_step(work, resident, limits) + kPrologueCycles / resident;
+  return work.mean_steps * cycles_per_step(work, resident, limits) + work.fixed_cycles / resident;
 }
 
 /// Cycles until the last SM is done, blocks being equal: they come in waves, of which the last
@@ -79,7 +77,7 @@ double cycles_of_waves(const PartWork& work, int resident, const DeviceLimits& l
 double busy_cycles(const PartWork& work, int resident, const DeviceLimits& limits) {
   const double even = cycles_of_waves(work, resident, limits);
   if (!work.uneven) return even;
-  const double longest = work.longest_steps * cycles_per_step(work, 1, limits) + kPrologueCycles;
+  const double longest = work.longest_steps * cycles_per_step(work, 1, limits) + work.fixed_cycles;
   return std::max(even, longest) + (work.longest_first ? 0.1 : 0.5) * longest;
 }
 

@@ -36,7 +36,8 @@ constexpr PartTemplate kTemplates[] = {
      "tile_m tile_n warps stages query_in_registers running_max split_kv longest_first"},
     {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
     {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
-     "tile_m tile_n warps stages running_max split_kv longest_first query_stages persistent"},
+     "tile_m tile_n warps stages running_max split_kv longest_first query_stages scheduler "
+     "ping_pong tma_store skip_masked"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };
@@ -70,6 +71,10 @@ std::string constant(std::string_view name, bool value) {
 }
 std::string constant(std::string_view, RunningMax value) {
   return constant("kLazyRescale", value == RunningMax::kLazy);
+}
+std::string constant(std::string_view, TileScheduler value) {
+  return constant("kPersistent", value != TileScheduler::kTilePerBlock) +
+         constant("kDynamicTiles", value == TileScheduler::kDynamic);
 }
 std::string constant(std::string_view, ReferenceKind value) {
   const bool baseline = value == ReferenceKind::kBaseline;
@@ -135,6 +140,13 @@ std::string reproduction_command(const Variant& variant, const KernelConfig& con
   return command + fmt::format(" --part {}", enum_name(part));
 }
 
+/// Zeros that come with the module: each launch draws its tiles from one of them.
+std::string counters_text(const KernelConfig& config) {
+  if (config.scheduler != TileScheduler::kDynamic) return {};
+  return fmt::format("extern \"C\" __device__ unsigned {}[{}] = {{}};\n\n", kTileCountersName,
+                     kTileCounters);
+}
+
 std::string main_text(const Variant& variant, const KernelConfig& config, const PartTemplate& entry,
                       const std::string& architecture) {
   const std::string variant_text = canonical_text(variant);
@@ -149,6 +161,7 @@ std::string main_text(const Variant& variant, const KernelConfig& config, const 
       "\n"
       "{struct}"
       "\n"
+      "{counters}"
       "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 1)\n"
       "heddle_{part}(const __grid_constant__ heddle::{parameters} parameters) {{\n"
       "  heddle::{function}<Config>(parameters);\n"
@@ -160,7 +173,7 @@ std::string main_text(const Variant& variant, const KernelConfig& config, const 
       fmt::arg("command", reproduction_command(variant, config, entry.part, architecture)),
       fmt::arg("forms", kFormsName), fmt::arg("header", entry.header),
       fmt::arg("struct", config_struct(variant, config, entry)),
-      fmt::arg("function", entry.function));
+      fmt::arg("counters", counters_text(config)), fmt::arg("function", entry.function));
 }
 
 InstructionRequest instructions_of(const Variant& variant, const KernelConfig& config,

@@ -2,6 +2,7 @@
 // Variant + KernelConfig -> CUDA source. Never Sizes: one text serves every length.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/architecture.hpp"
@@ -9,6 +10,11 @@
 #include "generator/problem.hpp"
 
 namespace heddle {
+
+/// The array of zeros in a module whose kernel draws its tiles, and how many words it has: one for
+/// each launch under way (runtime/tile_counters.hpp).
+constexpr std::string_view kTileCountersName = "heddle_tile_counters";
+constexpr unsigned kTileCounters = (1u << 16) + (1u << 14);
 
 struct SourceFile {
   std::string name;  ///< as #included: "part/softmax.cuh"

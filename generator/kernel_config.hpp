@@ -11,6 +11,9 @@ enum class Family { kUnfused, kFa1, kFa2, kFa3, kReference };
 /// When a row's running maximum moves: with every key block, or only once it is exceeded by a
 /// factor of 2^8 (fewer rescales of the accumulator).
 enum class RunningMax { kEveryBlock, kLazy };
+/// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
+/// walks tiles by turns, or as it comes to them.
+enum class TileScheduler { kTilePerBlock, kStatic, kDynamic };
 enum class ReferenceKind { kFloat64, kBaseline };
 
 template <>
@@ -26,6 +29,13 @@ struct EnumNames<RunningMax> {
   static constexpr std::array names{
       std::pair{RunningMax::kEveryBlock, std::string_view("every_block")},
       std::pair{RunningMax::kLazy, std::string_view("lazy")}};
+};
+template <>
+struct EnumNames<TileScheduler> {
+  static constexpr std::array names{
+      std::pair{TileScheduler::kTilePerBlock, std::string_view("tile_per_block")},
+      std::pair{TileScheduler::kStatic, std::string_view("static")},
+      std::pair{TileScheduler::kDynamic, std::string_view("dynamic")}};
 };
 template <>
 struct EnumNames<ReferenceKind> {
@@ -45,7 +55,10 @@ struct KernelConfig {
   bool split_kv = false;
   bool longest_first = true;
   int query_stages = 1;
-  bool persistent = false;
+  TileScheduler scheduler = TileScheduler::kTilePerBlock;
+  bool ping_pong = false;
+  bool tma_store = false;
+  bool skip_masked = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
 
   static constexpr auto fields() {
@@ -63,8 +76,15 @@ struct KernelConfig {
         field("longest_first", &KernelConfig::longest_first,
               "causal: start the longest query tiles first"),
         field("query_stages", &KernelConfig::query_stages, "fa3: slots for query tiles"),
-        field("persistent", &KernelConfig::persistent,
-              "fa3: a block for each SM walks the query tiles"),
+        field("scheduler", &KernelConfig::scheduler,
+              "fa3: a block for each query tile, or for each SM with tiles by turns (static) or as "
+              "it comes to them (dynamic)"),
+        field("ping_pong", &KernelConfig::ping_pong,
+              "fa3: warpgroups take turns at the tensor cores"),
+        field("tma_store", &KernelConfig::tma_store,
+              "fa3: store O through shared memory by TMA instead of from registers"),
+        field("skip_masked", &KernelConfig::skip_masked,
+              "fa3, causal: a warpgroup skips key blocks of which it sees nothing"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
   friend bool operator==(const KernelConfig& a, const KernelConfig& b) {

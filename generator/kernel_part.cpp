@@ -14,6 +14,8 @@ constexpr int kCombineThreads = 128;
 /// The reference's block is 16 x 16 threads.
 constexpr int kReferenceThreads = 256;
 constexpr int kFloatBytes = 4;
+constexpr int kWordBytes = 4;
+constexpr int kWorkItemBytes = 5 * kWordBytes;
 
 int shared_tile_bytes(const Variant& variant, int rows, int columns) {
   return rows * shared_tile_pitch(columns) * element_bytes(variant.dtype);
@@ -48,14 +50,15 @@ int unfused_output_bytes(const Variant& variant, const KernelConfig& config) {
   return std::max(config.stages * stage, head_tile_bytes(variant, config.tile_m));
 }
 
-/// Slots of Q, K and V in blocks of 64 columns, two barriers for each slot, and a vote of
-/// each warp in two turns.
+/// Slots of Q, K and V in blocks of 64 columns; two barriers for each slot, a number of five words
+/// for each of Q, another barrier and the guards' findings for each of V.
 int fa3_bytes(const Variant& variant, const KernelConfig& config) {
   const int row = tma_row_bytes(padded_head_dim(variant.head_dim));
   const int tiles = config.query_stages * config.tile_m + 2 * config.stages * config.tile_n;
-  const int barriers =
-      2 * kBarrierBytes * (config.query_stages + 2 * config.stages) + 2 * kVoteBytes * config.warps;
-  return (tiles * row + barriers + kTmaAlignment - 1) / kTmaAlignment * kTmaAlignment;
+  const int query_slot = 2 * kBarrierBytes + kWorkItemBytes;
+  const int key_value_slot = 5 * kBarrierBytes + kGuardWarps * kWordBytes;
+  const int control = config.query_stages * query_slot + config.stages * key_value_slot;
+  return (tiles * row + control + kTmaAlignment - 1) / kTmaAlignment * kTmaAlignment;
 }
 
 int reference_bytes(const Variant& variant, const KernelConfig& config) {

@@ -26,7 +26,10 @@ constexpr KnobRule kRules[] = {
     {"split_kv", bit(Family::kFa2)},
     {"longest_first", bit(Family::kFa2) | bit(Family::kFa3), true},
     {"query_stages", bit(Family::kFa3)},
-    {"persistent", bit(Family::kFa3)},
+    {"scheduler", bit(Family::kFa3)},
+    {"ping_pong", bit(Family::kFa3)},
+    {"tma_store", bit(Family::kFa3)},
+    {"skip_masked", bit(Family::kFa3), true},
     {"reference", bit(Family::kReference)},
 };
 

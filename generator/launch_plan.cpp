@@ -149,13 +149,17 @@ LaunchPlan plan_launch(const Problem& problem, const KernelConfig& config,
   plan.split_tiles = split.split_tiles;
   plan.workspace_bytes = workspace_bytes(problem, config, plan.num_splits);
   if (config.family == Family::kFa3) {
-    plan.maps = {config.tile_m, config.tile_n, problem.variant.head_dim, problem.variant.dtype};
+    plan.draws_tiles = config.scheduler == TileScheduler::kDynamic;
+    plan.maps = {config.tile_m, config.tile_n, problem.variant.head_dim, problem.variant.dtype,
+                 config.tma_store};
   }
   for (const KernelPart part : kernel_parts(config)) {
     const PartFootprint footprint = part_footprint(problem.variant, config, part);
     long long blocks = part_blocks(problem, config, plan, part);
     // One block fills an SM.
-    if (config.persistent) blocks = std::min<long long>(blocks, limits.sm_count);
+    if (config.scheduler != TileScheduler::kTilePerBlock) {
+      blocks = std::min<long long>(blocks, limits.sm_count);
+    }
     const unsigned grid = checked_grid(blocks, part);
     plan.launches[plan.count++] = {part, grid, footprint.threads, footprint.shared_bytes};
   }

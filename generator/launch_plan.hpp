@@ -35,6 +35,7 @@ struct MapBoxes {
   int key_rows = 0;
   int head_dim = 0;
   DataType dtype = DataType::kBf16;
+  bool stores = false;  ///< O too has a map
 };
 
 struct LaunchPlan {
@@ -43,6 +44,7 @@ struct LaunchPlan {
   int num_splits = 1;
   int split_tiles = 0;
   MapBoxes maps;
+  bool draws_tiles = false;         ///< blocks want AttentionParameters::tile_counter
   std::size_t workspace_bytes = 0;  ///< exact; 256-byte aligned base expected
 };
 

@@ -20,8 +20,6 @@ constexpr int kMaxTile = 256;
 constexpr int kMaxStages = 8;
 constexpr int kMaxWarps = 16;
 constexpr int kAddressable = 255;
-/// Depth that one chain of tensor-core sums may have (templates/layout.cuh, score_chain_depth).
-constexpr int kMostChain = 128;
 /// Where threads share the file, ptxas meets the bound worse than it meets 255: 7 of the 9 of 200
 /// random kernels that spilled without this had 9 to 13 warps.
 constexpr int kSharedFileReserve = 32;
@@ -110,6 +108,12 @@ Result check_fa3_partition(const KernelConfig& config) {
         return refuse("warps", fmt::format("warps={} is not the {} that fa3 needs for tile_m={}: "
                                            "each owns 16 rows",
                                            config.warps, config.tile_m / 16, config.tile_m));
+      },
+      [&]() -> Result {
+        if (!config.ping_pong || config.tile_m > kWarpgroupRows) return std::nullopt;
+        return refuse("ping_pong", fmt::format("ping_pong=true with tile_m={}: one warpgroup has "
+                                               "nobody to take turns with; use a larger tile_m",
+                                               config.tile_m));
       });
 }
 
@@ -186,11 +190,6 @@ Result check_hopper(const Variant& variant, const KernelConfig& config,
   if (config.family != Family::kFa3) return std::nullopt;
   if (limits.architecture != "sm_90a") {
     return refuse("family", fmt::format("family fa3 needs sm_90a, not {}", limits.architecture));
-  }
-  if (variant.head_dim > kMostChain) {
-    return refuse("head_dim", fmt::format("head_dim={}: fa3 sums logits in one chain, whose "
-                                          "truncation would spoil the log-sum-exp beyond {}",
-                                          variant.head_dim, kMostChain));
   }
   if (variant.alignment == 16) return std::nullopt;
   return refuse("alignment", fmt::format("alignment={}: fa3 loads by TMA, which needs addresses "

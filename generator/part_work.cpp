@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/cost_model.hpp"
+#include "generator/fa3_work.hpp"
 #include "generator/knobs.hpp"
 #include "templates/layout.cuh"
 
@@ -161,22 +162,6 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.hbm_bytes = query_output_bytes(c);
 }
 
-/// As fa2, but operands come from shared memory without instructions, and loads cost none.
-void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c,
-               const DeviceLimits& limits) {
-  work.blocks = c.heads * c.tiles;  // of a persistent grid too: work, not blocks, is dealt out
-  work.mean_steps = c.head_steps / c.tiles;
-  work.longest_steps = std::max(c.longest_tile, work.mean_steps);
-  work.bytes_in_flight = prefetched_bytes(config, c);
-  work.step = attention_step(problem, config, c);
-  // Counted at the rate of mma.sync, which is the table's.
-  work.step.flops *=
-      limits.tensor_flops_per_clock_sm / tensor_flops_per_clock(config.family, limits);
-  work.step.warp_instructions = c.rows * c.keys / 32 * kSoftmaxInstructions + 100 * c.warps;
-  work.step.shared_bytes = 2 * tile_bytes(c, c.keys) * (1 + c.warps / 4);
-  work.hbm_bytes = query_output_bytes(c);
-}
-
 /// Entries of S that reach memory: whole key tiles, but no rows past the last query.
 double score_count(const Cut& c) {
   return c.head_steps / c.tiles * c.keys * c.query_rows;
@@ -286,7 +271,9 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes = score_traffic(c, 2, limits) + (query_output_bytes(c) + key_value) / 2;
       break;
     case KernelPart::kFa3Attention:
-      count_fa3(work, problem, config, c, limits);
+      count_fa3(work, problem, config, limits, {c.heads * c.tiles, c.head_steps / c.tiles},
+                attention_step(problem, config, c));
+      work.hbm_bytes = query_output_bytes(c);
       work.hbm_bytes += key_value;
       break;
     case KernelPart::kReference:

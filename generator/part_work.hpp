@@ -26,6 +26,7 @@ struct PartWork {
   bool uneven = false;  ///< blocks differ in steps
   bool longest_first = true;
   StepWork step;
+  double fixed_cycles = 2500;  ///< per block: first loads of Q and K, the stores of O
   double bytes_in_flight = 0;  ///< per block, asked for ahead of use
   double hbm_bytes = 0;        ///< of the whole launch
 };

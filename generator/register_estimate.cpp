@@ -102,7 +102,8 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
   constexpr int kOverhead = 32;
   const int scores = config.tile_n / 2;
-  return scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
+  const int chains = wgmma_score_chains(padded_head_dim(variant.head_dim));
+  return chains * scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
 }
 
 int estimate_registers(const Variant& variant, const KernelConfig& config,

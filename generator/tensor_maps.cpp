@@ -54,12 +54,13 @@ int element_bytes(TensorMapType type) {
   return 2;
 }
 
-std::array<TensorMapRequest, 3> tensor_map_requests(const AttentionParameters& parameters,
+std::array<TensorMapRequest, 4> tensor_map_requests(const AttentionParameters& parameters,
                                                     const MapBoxes& boxes) {
   const AttentionParameters& p = parameters;
   return {request(p.query, boxes, p.seqlen_q, p.heads, p.batch, boxes.query_rows),
           request(p.key, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
-          request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows)};
+          request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
+          request(p.output, boxes, p.seqlen_q, p.heads, p.batch, kWarpgroupRows)};
 }
 
 }  // namespace heddle

@@ -26,8 +26,8 @@ struct TensorMapRequest {
   Swizzle swizzle = Swizzle::kNone;
 };
 
-/// Of Q, K and V.
-std::array<TensorMapRequest, 3> tensor_map_requests(const AttentionParameters& parameters,
+/// Of Q, K, V and O.
+std::array<TensorMapRequest, 4> tensor_map_requests(const AttentionParameters& parameters,
                                                     const MapBoxes& boxes);
 
 }  // namespace heddle

@@ -104,6 +104,8 @@ constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
   X(cuModuleUnload, cuModuleUnload, DriverResult(DriverModule))                                    \
   X(cuModuleGetFunction, cuModuleGetFunction,                                                      \
     DriverResult(DriverFunction*, DriverModule, const char*))                                      \
+  X(cuModuleGetGlobal, cuModuleGetGlobal_v2,                                                       \
+    DriverResult(DevicePointer*, std::size_t*, DriverModule, const char*))                         \
   X(cuFuncGetAttribute, cuFuncGetAttribute, DriverResult(int*, FunctionAttribute, DriverFunction)) \
   X(cuFuncSetAttribute, cuFuncSetAttribute, DriverResult(DriverFunction, FunctionAttribute, int))  \
   X(cuLaunchKernel, cuLaunchKernel,                                                                \

@@ -4,6 +4,8 @@
 
 #include "generator/tensor_maps.hpp"
 #include "runtime/driver_api.hpp"
+#include "runtime/stream_scope.hpp"
+#include "runtime/tile_counters.hpp"
 #include "templates/mapped_parameters.cuh"
 
 namespace heddle {
@@ -86,6 +88,7 @@ void encode_maps(const Driver& driver, const LaunchPlan& plan,
   encode_map(driver, requests[0], mapped.query);
   encode_map(driver, requests[1], mapped.key);
   encode_map(driver, requests[2], mapped.value);
+  if (plan.maps.stores) encode_map(driver, requests[3], mapped.output);
   mapped.attention = parameters;
 }
 
@@ -103,6 +106,7 @@ struct LoadedConfig::State {
   std::shared_ptr<const Driver> driver;
   DriverContext context = nullptr;
   std::vector<LoadedKernel> kernels;
+  TileCounters counters;
 
   State(std::shared_ptr<const Driver> used_driver, DriverContext used_context)
       : driver(std::move(used_driver)), context(used_context) {}
@@ -133,6 +137,7 @@ void LoadedConfig::State::load(const KernelImage& image) {
                image, "cuModuleGetFunction");
   opt_in_shared_memory(*driver, image, kernel.function);
   kernel.resources = read_resources(*driver, image, kernel.function);
+  if (loads_by_tma(image.part)) counters.find(api, module);
 }
 
 const LoadedKernel* LoadedConfig::State::find(KernelPart part) const {
@@ -159,6 +164,10 @@ void LoadedConfig::launch(const LaunchPlan& plan, const AttentionParameters& par
   void* arguments[] = {const_cast<AttentionParameters*>(&parameters)};
   if (plan.maps.query_rows > 0) {
     encode_maps(*state_->driver, plan, parameters, mapped);
+    if (plan.draws_tiles) {
+      const bool is_captured = is_capturing(state_->driver->api(), stream);
+      mapped.attention.tile_counter = state_->counters.take(is_captured);
+    }
     arguments[0] = &mapped;
   }
   for (int i = 0; i < plan.count; ++i) {

@@ -12,6 +12,7 @@ struct MappedParameters {
   TensorMap query;
   TensorMap key;
   TensorMap value;
+  TensorMap output;  ///< boxes of a warpgroup's rows; only where kernels store by TMA
   AttentionParameters attention;
 };
 

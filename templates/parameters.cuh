@@ -45,6 +45,9 @@ struct AttentionParameters {
   float* scores;
   long long score_pitch;
 
+  /// What blocks draw their next tile from: 0 before a launch and after it; null = by turns.
+  unsigned* tile_counter;
+
   // Absent (null) until the features that read them exist.
   const int* cu_seqlens_q;
   const int* cu_seqlens_kv;

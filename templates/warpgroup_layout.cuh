@@ -9,11 +9,23 @@ constexpr int kWarpgroupRows = 64;   ///< of a wgmma's result
 constexpr int kBoxColumns = 64;      ///< 16-bit columns of a TMA box: 128 bytes, the widest swizzle
 constexpr int kTmaAlignment = 1024;  ///< of a tile in shared memory
 constexpr int kBarrierBytes = 8;
-constexpr int kVoteBytes = 4;
+/// Warps of the producer's warpgroup that look at masked values.
+constexpr int kGuardWarps = 3;
 
 /// Bytes of a row of Q, K or V in shared memory, whole boxes.
 constexpr int tma_row_bytes(int padded_head_dim) {
   return (padded_head_dim + kBoxColumns - 1) / kBoxColumns * kBoxColumns * 2;
+}
+
+/// Chains of wgmma sums that Q K^T is cut into: each truncates towards zero, and the sums of one
+/// deeper than 128 would be off by more than the contract grants the log-sum-exp.
+constexpr int wgmma_score_chains(int padded_head_dim) {
+  return (padded_head_dim + 127) / 128;
+}
+/// Steps of 16 of depth in a chain; the last one may have fewer.
+constexpr int wgmma_chain_steps(int padded_head_dim) {
+  const int chains = wgmma_score_chains(padded_head_dim);
+  return (padded_head_dim / 16 + chains - 1) / chains;
 }
 
 /// Registers that setmaxnreg leaves each role. ptxas gives every thread of a launch the same

@@ -43,6 +43,7 @@ constexpr int kPoison = 0xff;  // a NaN in every type
 
 struct Tensors {
   AlignedBytes query, key, value, output, log_sum_exp, workspace;
+  AlignedBytes tile_counter{sizeof(unsigned), 0};
 
   TensorPointers pointers() {
     return {query.data(),
@@ -74,6 +75,7 @@ MappedParameters encode_maps(const AttentionParameters& parameters, const MapBox
   mapped.query = host::encode_tensor_map(requests[0]);
   mapped.key = host::encode_tensor_map(requests[1]);
   mapped.value = host::encode_tensor_map(requests[2]);
+  if (boxes.stores) mapped.output = host::encode_tensor_map(requests[3]);
   mapped.attention = parameters;
   return mapped;
 }
@@ -130,12 +132,18 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
                  AlignedBytes(2 * storage_elements(strides, shape), kPoison),
                  AlignedBytes(sizeof(float) * row_count(problem), kPoison),
                  AlignedBytes(plan.workspace_bytes, kPoison)};
-  const AttentionParameters parameters =
-      fill_parameters(problem, config.config, plan, memory.pointers());
+  AttentionParameters parameters = fill_parameters(problem, config.config, plan, memory.pointers());
+  if (plan.draws_tiles) {
+    parameters.tile_counter = reinterpret_cast<unsigned*>(memory.tile_counter.data());
+  }
   for (int i = 0; i < plan.count && result.faults.empty(); ++i) {
     const PartLaunch& launch = plan.launches[static_cast<std::size_t>(i)];
     const HostKernel& kernel = *config.parts[static_cast<std::size_t>(i)];
-    MemoryMap map(memory.buffers());
+    auto buffers = memory.buffers();
+    if (plan.draws_tiles) {
+      buffers.push_back(memory.tile_counter.buffer("the tile counter", BufferAccess::kReadWrite));
+    }
+    MemoryMap map(std::move(buffers));
     map.add_image(reinterpret_cast<const void*>(kernel.entry()));
     MappedParameters mapped{};
     if (loads_by_tma(launch.part)) mapped = encode_maps(parameters, plan.maps);
@@ -153,6 +161,7 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
     resolve(result.faults, kernel);
     add_traffic(result.traffic, map.traffic());
   }
+  std::memcpy(&result.tile_counter, memory.tile_counter.data(), sizeof result.tile_counter);
   result.output_storage.resize(memory.output.bytes() / 2);
   std::memcpy(result.output_storage.data(), memory.output.data(), memory.output.bytes());
   result.output = gather(result.output_storage, strides, shape);

@@ -1,4 +1,6 @@
 // What a running thread asks of its block.
+#include <atomic>
+
 #include <fmt/format.h>
 
 #include "runtime/host/block_run.hpp"
@@ -111,6 +113,15 @@ void BlockRun::on_bulk_copy(const host::BulkCopy& copy, const void* where) {
   if (!bulk_copies_.start(copy, running_, where)) lose_lane();
 }
 
+/// Counts round: 0, 1 ... last, 0. Returns the value before.
+static unsigned fetch_increment(unsigned* word, unsigned last) {
+  std::atomic_ref<unsigned> counter(*word);
+  unsigned before = counter.load();
+  while (!counter.compare_exchange_weak(before, before >= last ? 0 : before + 1)) {
+  }
+  return before;
+}
+
 /// Words that blocks share are outside the check for races between blocks. Inside a block, what was
 /// released to a word is known to whoever acquires it.
 void BlockRun::on_atomic(host::AtomicCall& call, const void* where) {
@@ -128,6 +139,9 @@ void BlockRun::on_atomic(host::AtomicCall& call, const void* where) {
   switch (call.operation) {
     case AtomicOperation::kAdd:
       call.result = __atomic_fetch_add(word, call.value, __ATOMIC_SEQ_CST);
+      break;
+    case AtomicOperation::kIncrement:
+      call.result = fetch_increment(word, call.value);
       break;
     case AtomicOperation::kExchange:
       call.result = __atomic_exchange_n(word, call.value, __ATOMIC_SEQ_CST);

@@ -62,7 +62,8 @@ class RowSource {
     for (const int knob : {config.tile_m / 16, config.tile_n / 16, config.warps, config.stages,
                            int{config.query_in_registers}, static_cast<int>(config.running_max),
                            int{config.split_kv}, int{config.longest_first}, config.query_stages,
-                           int{config.persistent}}) {
+                           static_cast<int>(config.scheduler), int{config.ping_pong},
+                           int{config.tma_store}, int{config.skip_masked}}) {
       factors.push_back(knob);
     }
     return true;

@@ -64,6 +64,10 @@ HostVerdict verify_on_host(const HostCase& host_case, const HostConfig& config,
            fmt::format("found with copies landing {} (seed {})", enum_name(landing), seed - 1));
       return verdict;
     }
+    if (run.tile_counter != 0) {
+      fail(verdict.comparison, fmt::format("the tile counter is left at {}", run.tile_counter));
+      return verdict;
+    }
     if (first) {
       verdict.comparison = compare(host_case.problem, host_case.reference, host_case.baseline,
                                    run.output, run.log_sum_exp);

@@ -21,8 +21,19 @@ inline unsigned atomic_add(unsigned* address, unsigned value) {
   return before;
 }
 
-/// The same, but what this thread did before is seen by whoever reads the sum with acquire, and
-/// what others released to it is seen here: for counting blocks that are done.
+/// Counts 0, 1 ... last, 0, 1 ...: a counter that has been round is as it was. Returns the value
+/// before.
+inline unsigned atomic_increment(unsigned* address, unsigned last) {
+  unsigned before;
+  asm volatile("atom.inc.relaxed.gpu.global.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(address)), "r"(last)
+               : "memory");
+  return before;
+}
+
+/// As atomic_add, but what this thread did before is seen by whoever reads the sum with acquire,
+/// and what others released to it is seen here: for counting blocks that are done.
 inline int atomic_add_ordered(int* address, int value) {
   int before;
   asm volatile("atom.add.acq_rel.gpu.global.s32 %0, [%1], %2;"

@@ -83,12 +83,14 @@ inline bool try_wait(Barrier& barrier, unsigned parity) {
 
 /// Until the phase of that parity has ended; then what was ordered before its arrivals, and the
 /// bytes it expected, are visible. The loop is inside the asm: no register carries its predicate.
+/// Left to itself, try_wait gives up after a hundred cycles, and a warp that tries again and again
+/// takes issue slots from others: the hint lets it sleep for up to a millisecond.
 inline void wait(Barrier& barrier, unsigned parity) {
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
       "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, 1000000;\n"
       "@!done bra again;\n"
       "}" ::"r"(shared_address(&barrier)),
       "r"(parity)

@@ -57,4 +57,15 @@ inline bool is_finite(float value) {
   return (__float_as_uint(value) & 0x7f800000u) != 0x7f800000u;
 }
 
+/// `seen`, and NaN for those elements of a packed register that are NaN or Inf: times 0 they are
+/// NaN, where finite ones are 0. `seen` holds zeros and NaNs.
+inline unsigned note_nonfinite(unsigned seen, unsigned pair, BFloat16) {
+  asm("fma.rn.bf16x2 %0, %1, %2, %0;" : "+r"(seen) : "r"(pair), "r"(0u));
+  return seen;
+}
+inline unsigned note_nonfinite(unsigned seen, unsigned pair, Half) {
+  asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(seen) : "r"(pair), "r"(0u));
+  return seen;
+}
+
 }  // namespace heddle

@@ -29,8 +29,8 @@ inline void pin(unsigned (&registers)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(registers[i]));
 }
-template <int kSteps, int kCount>
-inline void pin(unsigned (&registers)[kSteps][kCount]) {
+template <class Register, int kSteps, int kCount>
+inline void pin(Register (&registers)[kSteps][kCount]) {
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) pin(registers[i]);
 }
@@ -38,7 +38,7 @@ inline void pin(unsigned (&registers)[kSteps][kCount]) {
 /// Before each run of products, directly: with a branch in between (a wait for a barrier is one)
 /// ptxas adds a fence of its own (C7519) and may serialise all products (C7520). `registers` names
 /// the arrays that the run reads or adds to and that were written by something else since the last
-/// fence: accumulators (float[]) and A operands (unsigned[], unsigned[][4]).
+/// fence: accumulators (float[], float[][n]) and A operands (unsigned[], unsigned[][4]).
 template <class... Registers>
 inline void wgmma_fence(Registers&... registers) {
   (pin(registers), ...);

@@ -1,6 +1,7 @@
 #pragma once
-// Which query tiles a block works on, one after the other: all roles of the block walk alike.
+// Which query tiles a block works on, one after the other.
 
+#include "instruction/atomic.cuh"
 #include "instruction/grid.cuh"
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
@@ -9,53 +10,92 @@
 
 namespace heddle {
 
-/// Tiles block_index(), block_index() + block_count() ... of an order in which neighbours share
-/// keys and values: the tiles of a head follow each other, or, where the longest come first, the
-/// tiles of one length of a group of heads whose keys and values fit L2 together.
+/// An order of all query tiles in which neighbours share keys and values: the tiles of a head
+/// follow each other, or, where the longest come first, the tiles of one length of a group of heads
+/// whose keys and values fit L2 together.
 template <class Config>
-class TileWalk {
+class TileOrder {
  public:
-  explicit TileWalk(const AttentionParameters& parameters)
-      : parameters_(parameters),
-        index_(static_cast<unsigned>(block_index())),
-        count_(static_cast<unsigned>(parameters.query_tiles) *
-               static_cast<unsigned>(parameters.heads) * static_cast<unsigned>(parameters.batch)) {}
+  explicit TileOrder(const AttentionParameters& parameters)
+      : tiles_(static_cast<unsigned>(parameters.query_tiles)),
+        heads_(static_cast<unsigned>(parameters.heads)),
+        all_heads_(heads_ * static_cast<unsigned>(parameters.batch)),
+        sharing_(heads_ / static_cast<unsigned>(parameters.kv_heads)),
+        group_(Config::kLongestFirst ? group_heads(parameters) : 1) {}
 
-  bool more() const { return index_ < count_; }
-  void next() { index_ += static_cast<unsigned>(block_count()); }
+  unsigned count() const { return tiles_ * all_heads_; }
 
-  WorkItem item() const {
-    const auto tiles = static_cast<unsigned>(parameters_.query_tiles);
-    const auto heads = static_cast<unsigned>(parameters_.heads);
-    unsigned flat_head = index_ / tiles;
-    unsigned tile = index_ % tiles;
+  WorkItem item(unsigned index) const {
+    unsigned flat_head = index / tiles_;
+    unsigned tile = index % tiles_;
     if constexpr (Config::kLongestFirst) {
-      const unsigned all = count_ / tiles;
-      const unsigned group = index_ / (tiles * group_heads()) * group_heads();
-      const unsigned members = all - group < group_heads() ? all - group : group_heads();
-      const unsigned within = index_ - group * tiles;
-      flat_head = group + within % members;
-      tile = tiles - 1 - within / members;
+      const unsigned first = index / (tiles_ * group_) * group_;
+      const unsigned members = all_heads_ - first < group_ ? all_heads_ - first : group_;
+      const unsigned within = index - first * tiles_;
+      flat_head = first + within % members;
+      tile = tiles_ - 1 - within / members;
     }
     WorkItem item{};
     item.query_tile = static_cast<int>(tile);
-    item.head = static_cast<int>(flat_head % heads);
-    item.batch = static_cast<int>(flat_head / heads);
-    item.kv_head = item.head / (parameters_.heads / parameters_.kv_heads);
+    item.batch = static_cast<int>(flat_head / heads_);
+    item.head = static_cast<int>(flat_head % heads_);
+    item.kv_head = static_cast<int>(flat_head % heads_ / sharing_);
     return item;
   }
 
  private:
-  /// Query heads whose keys and values fill 32 MB: what an L2 of 50 MB keeps.
-  unsigned group_heads() const {
+  /// Heads of a group: those that share keys and values stay together, and all keys and values of
+  /// a group fill at most 32 MB where they can: what an L2 of 50 MB keeps. Groups are about equal,
+  /// so that the last one too has short tiles enough to end with.
+  unsigned group_heads(const AttentionParameters& parameters) const {
     constexpr long long kGroupBytes = 32 << 20;
-    const long long head_bytes = 4LL * Config::kHeadDim * parameters_.seqlen_kv;
-    const long long sharing = parameters_.heads / parameters_.kv_heads;
-    const long long heads = kGroupBytes / head_bytes * sharing;
-    return heads < sharing ? static_cast<unsigned>(sharing) : static_cast<unsigned>(heads);
+    const long long head_bytes = 4LL * Config::kHeadDim * maximum(parameters.seqlen_kv, 1);
+    const long long fitting = kGroupBytes / head_bytes;
+    const unsigned sharers = all_heads_ / sharing_;
+    const unsigned most = fitting < 1         ? 1
+                          : fitting < sharers ? static_cast<unsigned>(fitting)
+                                              : sharers;
+    const unsigned groups = (sharers + most - 1) / most;
+    return (sharers + groups - 1) / groups * sharing_;
   }
 
-  const AttentionParameters& parameters_;
+  unsigned tiles_;
+  unsigned heads_;
+  unsigned all_heads_;  ///< of all sequences
+  unsigned sharing_;    ///< query heads that read the same keys
+  unsigned group_;
+};
+
+/// The tiles of this block. Without a counter they are block_index(), block_index() +
+/// block_count() and so on; with one, blocks draw the next tile as they come to it.
+template <class Config>
+class TileWalk {
+ public:
+  explicit TileWalk(const AttentionParameters& parameters)
+      : counter_(parameters.tile_counter),
+        index_(static_cast<unsigned>(block_index())),
+        count_(TileOrder<Config>(parameters).count()) {}
+
+  bool has(unsigned index) const { return index < count_; }
+  bool more() const { return has(index_); }
+  unsigned index() const { return index_; }
+
+  /// Draws the tile after this one. That takes as long as a load, so it comes before the work on
+  /// this one, and move_to() after it.
+  unsigned draw() const {
+    if constexpr (!Config::kPersistent) return count_;
+    const auto blocks = static_cast<unsigned>(block_count());
+    if constexpr (Config::kDynamicTiles) {
+      // The first block_count() tiles are not drawn, but each block draws once in vain: the
+      // counter is drawn from count_ times, and so at 0 again for the next launch.
+      if (counter_ != nullptr) return blocks + atomic_increment(counter_, count_ - 1);
+    }
+    return index_ + blocks;
+  }
+  void move_to(unsigned index) { index_ = index; }
+
+ private:
+  unsigned* counter_;
   unsigned index_;
   unsigned count_;
 };

@@ -1,57 +1,13 @@
 #pragma once
-// What the roles of an fa3 block share, and the role that fills it: one thread that asks the TMA
-// for tiles of Q, K and V as their slots come free.
+// The role that fills an fa3 block: one thread that asks the TMA for tiles of Q, K and V as their
+// slots come free.
 
 #include "instruction/tma.cuh"
 #include "mapped_parameters.cuh"
-#include "part/barrier_ring.cuh"
-#include "part/block_range.cuh"
-#include "part/sequence_info.cuh"
+#include "part/fa3_shared.cuh"
 #include "part/tile_walk.cuh"
-#include "part/warpgroup_sanitize.cuh"
-#include "warpgroup_layout.cuh"
 
 namespace heddle::fa3 {
-template <class Config>
-struct Shape {
-  static constexpr int kTeams = Config::kTileM / kWarpgroupRows;
-  static constexpr int kColumnBlocks = tma_row_bytes(Config::kHeadDimPadded) / (2 * kBoxColumns);
-  static constexpr SwizzledTile kQueryTile{Config::kTileM, Swizzle::k128};
-  static constexpr SwizzledTile kKeyTile{Config::kTileN, Swizzle::k128};
-  static constexpr int kQueryBytes = kQueryTile.block_bytes() * kColumnBlocks;
-  static constexpr int kKeyBytes = kKeyTile.block_bytes() * kColumnBlocks;
-  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * (kTeams + 1),
-                "consumers and a producer");
-  static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned());
-};
-
-template <class Config>
-struct SharedStorage {
-  alignas(1024) unsigned char query[Config::kQueryStages][Shape<Config>::kQueryBytes];
-  unsigned char key[Config::kStages][Shape<Config>::kKeyBytes];
-  unsigned char value[Config::kStages][Shape<Config>::kKeyBytes];
-  BarrierRing<Config::kQueryStages> query_ring;
-  BarrierRing<Config::kStages> key_ring;
-  BarrierRing<Config::kStages> value_ring;
-  NonfiniteVotes<Config::kWarps> votes;
-};
-
-/// One query tile of the walk.
-template <class Config>
-struct Work {
-  WorkItem item;
-  SequenceInfo sequence;
-  int first_query;
-  BlockRange range;
-
-  Work(const AttentionParameters& parameters, const WorkItem& work_item)
-      : item(work_item),
-        sequence(parameters, item.batch),
-        first_query(item.query_tile * Config::kTileM),
-        range(BlockRange::of_tile<Config>(sequence, first_query)) {}
-
-  bool is_empty() const { return range.begin >= range.end; }
-};
 
 /// Place along an axis of a map: an axis of stride 0, whose entries are one, is one long there.
 inline int map_place(long long stride, int index) {
@@ -82,34 +38,106 @@ inline void load_rows(unsigned char* tile, int block_bytes, const TensorMap& map
 
 /// One thread.
 template <class Config>
-inline void produce(const MappedParameters& maps, SharedStorage<Config>& shared) {
+class Producer {
   using Tiles = Shape<Config>;
-  const AttentionParameters& parameters = maps.attention;
-  RingPlace<Config::kQueryStages> query;
-  RingPlace<Config::kStages> place;  // K and V keep in step
-  for (TileWalk<Config> walk(parameters); walk.more(); walk.next()) {
-    const Work<Config> work(parameters, walk.item());
-    if (work.is_empty()) continue;
-    const WorkItem& item = work.item;
-    wait_empty(shared.query_ring, query);
-    load_rows<Tiles::kColumnBlocks>(shared.query[query.slot], Tiles::kQueryTile.block_bytes(),
-                                    maps.query, shared.query_ring.full[query.slot],
-                                    work.first_query,
-                                    MapHead(parameters.query, item.head, item.batch));
-    query.next();
+
+ public:
+  Producer(const MappedParameters& maps, SharedStorage<Config>& shared)
+      : maps_(maps), parameters_(maps.attention), shared_(shared) {}
+
+  void run() {
+    const TileOrder<Config> order(parameters_);
+    TileWalk<Config> walk(parameters_);
+    WorkItem item = order.item(walk.index());
+    while (walk.more()) {
+      const unsigned following = walk.draw();
+      const Work<Config> work(parameters_, item);
+      load_first(work);
+      // Some divisions: now that slots are in use there is time for them.
+      if (Config::kPersistent && walk.has(following)) item = order.item(following);
+      load_others(work);
+      walk.move_to(following);
+    }
+    if constexpr (Config::kPersistent) announce_end();
+  }
+
+ private:
+  /// The first keys are asked for before a slot for the queries is free.
+  void load_first(const Work<Config>& work) {
+    if (work.is_empty()) return announce_empty(work.item);
+    load_keys(work, work.range.end - 1);
+    load_queries(work);
+    load_values(work, work.range.end - 1);
+    places_.next();
+  }
+
+  void load_others(const Work<Config>& work) {
 #pragma unroll 1
-    for (int block = work.range.end - 1; block >= work.range.begin; --block, place.next()) {
-      const int first_key = block * Config::kTileN;
-      wait_empty(shared.key_ring, place);
-      load_rows<Tiles::kColumnBlocks>(shared.key[place.slot], Tiles::kKeyTile.block_bytes(),
-                                      maps.key, shared.key_ring.full[place.slot], first_key,
-                                      MapHead(parameters.key, item.kv_head, item.batch));
-      wait_empty(shared.value_ring, place);
-      load_rows<Tiles::kColumnBlocks>(shared.value[place.slot], Tiles::kKeyTile.block_bytes(),
-                                      maps.value, shared.value_ring.full[place.slot], first_key,
-                                      MapHead(parameters.value, item.kv_head, item.batch));
+    for (int block = work.range.end - 2; block >= work.range.begin; --block, places_.next()) {
+      load_keys(work, block);
+      load_values(work, block);
     }
   }
-}
+
+  /// Writes what the next slot of the queue is about once it may be written.
+  void write_item(const WorkItem& item) {
+    wait_empty(shared_.tiles.ring, query_);
+    shared_.tiles.items[query_.slot] = item;
+  }
+
+  void load_queries(const Work<Config>& work) {
+    write_item(work.item);
+    load_rows<Tiles::kColumnBlocks>(shared_.query[query_.slot], Tiles::kQueryTile.block_bytes(),
+                                    maps_.query, shared_.tiles.ring.full[query_.slot],
+                                    work.first_query,
+                                    MapHead(parameters_.query, work.item.head, work.item.batch));
+    query_.next();
+  }
+
+  void announce_empty(const WorkItem& item) {
+    write_item(item);
+    arrive(shared_.tiles.ring.full[query_.slot]);
+    query_.next();
+  }
+
+  void announce_end() {
+    WorkItem end{};
+    end.query_tile = TileQueue<Config::kQueryStages>::kEnd;
+    announce_empty(end);
+  }
+
+  void load_keys(const Work<Config>& work, int block) {
+    wait_empty(shared_.key_ring, places_);
+    load_rows<Tiles::kColumnBlocks>(shared_.key[places_.slot], Tiles::kKeyTile.block_bytes(),
+                                    maps_.key, shared_.key_ring.full[places_.slot],
+                                    block * Config::kTileN,
+                                    MapHead(parameters_.key, work.item.kv_head, work.item.batch));
+  }
+
+  void load_values(const Work<Config>& work, int block) {
+    wait_empty(shared_.value_ring, places_);
+    load_rows<Tiles::kColumnBlocks>(shared_.value[places_.slot], Tiles::kKeyTile.block_bytes(),
+                                    maps_.value, landing_barrier(work, block),
+                                    block * Config::kTileN,
+                                    MapHead(parameters_.value, work.item.kv_head, work.item.batch));
+  }
+
+  /// A masked value block is the guard's first.
+  Barrier& landing_barrier(const Work<Config>& work, int block) {
+    if (!Tiles::kGuarded || block < work.range.first_masked) {
+      return shared_.value_ring.full[places_.slot];
+    }
+    Barrier& barrier = shared_.landed[landed_.slot];
+    landed_.next();
+    return barrier;
+  }
+
+  const MappedParameters& maps_;
+  const AttentionParameters& parameters_;
+  SharedStorage<Config>& shared_;
+  RingPlace<Config::kQueryStages> query_;
+  RingPlace<Config::kStages> places_;  ///< K and V keep in step
+  RingPlace<Config::kStages> landed_;  ///< masked value blocks
+};
 
 }  // namespace heddle::fa3

@@ -1,9 +1,9 @@
 #pragma once
 // NaN and Inf in values that a row may not see, for kernels whose value tiles wgmma reads straight
-// from shared memory (part/sanitize.cuh says why they matter). Every masked block is looked at
-// before its product, since the loads of a tile cannot be asked for again.
+// from shared memory (part/sanitize.cuh says why they matter). Warps that have nothing else to do
+// look at every masked block before it is multiplied, since the loads of a tile cannot be asked for
+// again.
 
-#include "instruction/fence.cuh"
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
@@ -12,48 +12,35 @@
 
 namespace heddle {
 
-/// What the consumer warps tell each other; the two halves serve blocks in turns, so that nobody
-/// writes what another still reads.
-template <int kWarps>
-struct NonfiniteVotes {
-  int found[2][kWarps];
-};
-
-/// Replaces the NaN and Inf among 16 bytes of elements by 0; whether there was one.
+/// Replaces the NaN and Inf among 16 bytes of elements by 0.
 template <class Element>
-inline bool clear_nonfinite(Bytes<16>& chunk) {
-  bool found = false;
+inline void clear_nonfinite(Bytes<16>& chunk) {
 #pragma unroll
   for (unsigned& pair : chunk.value) {
     const Element low{static_cast<unsigned short>(pair & 0xffffu)};
     const Element high{static_cast<unsigned short>(pair >> 16)};
-    found = found || !is_finite(low) || !is_finite(high);
     pair &= (is_finite(low) ? 0xffffu : 0u) | (is_finite(high) ? 0xffff0000u : 0u);
   }
-  return found;
 }
 
-/// All kWarps consumer warps call it with a tile that has landed; afterwards every wgmma may read
-/// it. Returns, to each thread, whether any of them found NaN or Inf.
-template <class Element, int kWarps>
-inline bool sanitize_tile(unsigned char* tile, int bytes, NonfiniteVotes<kWarps>& votes, int turn,
-                          int barrier) {
-  bool found = false;
+/// Whether a tile has NaN or Inf, for each of the `threads` threads that call it in the bytes that
+/// fall to it; these it replaces by 0. `thread` is the caller's number among them.
+template <class Element, int kBytes>
+inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
+  unsigned seen = 0;
 #pragma unroll 1
-  for (int at = 16 * thread_index(); at < bytes; at += 16 * kWarps * kWarpSize) {
-    Bytes<16> chunk = load<16>(tile + at);
-    if (!clear_nonfinite<Element>(chunk)) continue;
-    store<16>(tile + at, chunk);
-    found = true;
+  for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
+    const Bytes<16> chunk = load<16>(tile + at);
+    for (const unsigned pair : chunk.value) seen = note_nonfinite(seen, pair, Element{});
   }
-  found = warp_any(found);
-  if (lane() == 0) votes.found[turn][warp()] = found;
-  fence_async_shared();
-  sync_team(barrier, kWarps * kWarpSize);
-  int any = 0;
-#pragma unroll
-  for (int i = 0; i < kWarps; ++i) any |= votes.found[turn][i];
-  return any != 0;
+  if (seen == 0) return false;
+#pragma unroll 1
+  for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
+    Bytes<16> chunk = load<16>(tile + at);
+    clear_nonfinite<Element>(chunk);
+    store<16>(tile + at, chunk);
+  }
+  return true;
 }
 
 /// Adds the non-finite values of the masked blocks of `range` to this warp's 16 stored rows, from

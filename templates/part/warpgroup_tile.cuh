@@ -12,4 +12,10 @@ inline float (&registers_of(Accumulator<1, kColumnTiles>& accumulator))[4 * kCol
   return reinterpret_cast<float(&)[4 * kColumnTiles]>(accumulator.value);
 }
 
+template <int kCount, int kColumnTiles>
+inline float (
+    &registers_of(Accumulator<1, kColumnTiles> (&accumulators)[kCount]))[kCount][4 * kColumnTiles] {
+  return reinterpret_cast<float(&)[kCount][4 * kColumnTiles]>(accumulators);
+}
+
 }  // namespace heddle

@@ -85,6 +85,13 @@ DriverResult cuModuleGetFunction(DriverFunction* function, DriverModule module, 
   return kDriverNotFound;
 }
 
+/// No module of this driver has data.
+DriverResult cuModuleGetGlobal_v2(DevicePointer*, std::size_t*, DriverModule, const char*) {
+  Context* current = nullptr;
+  const DriverResult result = enter(Entry::cuModuleGetGlobal_v2, current);
+  return result == kDriverSuccess ? kDriverNotFound : result;
+}
+
 DriverResult cuFuncGetAttribute(int* value, FunctionAttribute attribute, DriverFunction function) {
   Context* current = nullptr;
   const DriverResult result = enter(Entry::cuFuncGetAttribute, current);

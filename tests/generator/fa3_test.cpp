@@ -55,11 +55,13 @@ TEST_CASE("fa3 refuses what its hardware has not, by field") {
   CHECK(field_refused(variant, config) == "split_kv");
   // Scores, probabilities and output of a consumer have to fit the registers that setmaxnreg gives.
   CHECK(field_refused(variant, fa3_config(192, 112)) == "tile_n");
-  CHECK(field_refused({.head_dim = 136}, fa3_config(128, 64)) == "head_dim");
+  config = fa3_config(64, 64);
+  config.ping_pong = true;
+  CHECK(field_refused(variant, config) == "ping_pong");
 }
 
 TEST_CASE("fa3 is proposed where it can run, and nowhere else") {
-  for (const int head_dim : {8, 64, 72, 96, 128}) {
+  for (const int head_dim : {8, 64, 72, 96, 128, 136, 192, 256}) {
     INFO(head_dim);
     const Variant variant{.head_dim = head_dim};
     CHECK_FALSE(enumerate_candidates(variant, find_architecture("sm_90a"), Family::kFa3).empty());
@@ -70,14 +72,14 @@ TEST_CASE("fa3 is proposed where it can run, and nowhere else") {
 TEST_CASE("A persistent grid has a block for each SM, or one for each tile where there are fewer") {
   const DeviceLimits& limits = find_architecture("sm_90a");
   KernelConfig config = fa3_config(128, 128);
-  config.persistent = true;
+  config.scheduler = TileScheduler::kStatic;
   Problem problem;
   problem.sizes = {.batch = 4, .heads = 16, .seqlen_q = 1000, .seqlen_kv = 1000};
   CHECK(plan_launch(problem, config, limits).launches[0].grid ==
         static_cast<unsigned>(limits.sm_count));
   problem.sizes.batch = problem.sizes.heads = 1;
   CHECK(plan_launch(problem, config, limits).launches[0].grid == 8);
-  config.persistent = false;
+  config.scheduler = TileScheduler::kTilePerBlock;
   problem.sizes.heads = 100;
   CHECK(plan_launch(problem, config, limits).launches[0].grid == 800);
 }

@@ -201,6 +201,24 @@ void add_integers(std::vector<TwinCase>& cases) {
   cases.push_back(twin);
 }
 
+/// Every pattern in the low half, then with another one in the high half.
+void add_note(std::vector<TwinCase>& cases, const char* entry, std::uint32_t exponent) {
+  constexpr std::uint32_t kPatterns = 1 << 16;
+  TwinCase twin = make(entry, "elements.cu", {}, kPatterns);
+  twin.output_bytes = std::size_t{8} * kPatterns;
+  twin.expect = [exponent](const Bytes&) {
+    std::vector<std::uint32_t> words;
+    for (std::uint32_t bits = 0; bits < kPatterns; ++bits) {
+      const auto noted = [&](std::uint32_t pattern) {
+        return (pattern & exponent) == exponent ? 0x7fffu : 0u;
+      };
+      words.insert(words.end(), {noted(bits), noted(bits) | noted(bits ^ 0x155u) << 16});
+    }
+    return bytes_of(words);
+  };
+  cases.push_back(twin);
+}
+
 }  // namespace
 
 void add_element_cases(std::vector<TwinCase>& cases) {
@@ -214,6 +232,8 @@ void add_element_cases(std::vector<TwinCase>& cases) {
   add_widen(cases, "widen_bf16", kBf16);
   add_widen(cases, "widen_fp16", kFp16);
   add_widen(cases, "widen_e4m3", kE4m3);
+  add_note(cases, "note_bf16", 0x7f80u);
+  add_note(cases, "note_fp16", 0x7c00u);
   TwinCase halves = make("to_halves", "elements.cu", {0.0f}, 256);
   cases.push_back(halves);
   TwinCase bytes = make("bytes_permuted", "elements.cu", {}, 1024);

@@ -10,6 +10,10 @@
 namespace heddle {
 namespace {
 
+constexpr TileScheduler kWalks[] = {TileScheduler::kStatic, TileScheduler::kDynamic};
+constexpr TileScheduler kSchedulers[] = {TileScheduler::kTilePerBlock, TileScheduler::kStatic,
+                                         TileScheduler::kDynamic};
+
 /// A device of two SMs: a persistent grid then has two blocks.
 DeviceLimits small_device() {
   DeviceLimits limits = find_architecture("sm_90a");
@@ -28,14 +32,16 @@ Problem problem_of(MaskKind mask, int seqlen_q, int seqlen_kv) {
   return problem;
 }
 
-KernelConfig config_of(int query_stages, bool persistent) {
+KernelConfig config_of(MaskKind mask, int query_stages, TileScheduler scheduler) {
   KernelConfig config;
   config.family = Family::kFa3;
   config.tile_m = 128;
   config.tile_n = 64;
   config.warps = 8;
   config.query_stages = query_stages;
-  config.persistent = persistent;
+  config.scheduler = scheduler;
+  config.tma_store = config.ping_pong = query_stages == 2;
+  config.skip_masked = mask == MaskKind::kCausal && config.ping_pong;
   return config;
 }
 
@@ -51,15 +57,18 @@ HostVerdict verify(const Problem& problem, const HostTensors& tensors, const Ker
 
 TEST_CASE("fa3 walks several tiles per block, whatever lands when") {
   for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
-    for (const int query_stages : {1, 2}) {
-      // 3 heads of 3 tiles over two blocks; more queries than keys leave causal tiles without keys.
-      for (const auto& [seqlen_q, seqlen_kv] : {std::pair{300, 200}, std::pair{257, 330}}) {
-        const Problem problem = problem_of(mask, seqlen_q, seqlen_kv);
-        const auto verdict = verify(problem, make_inputs(problem, InputKind::kRising, 17),
-                                    config_of(query_stages, true));
-        INFO(enum_name(mask) << ' ' << query_stages << ' ' << seqlen_q << ' ' << seqlen_kv << ": "
-                             << verdict.explain());
-        CHECK(verdict.passed());
+    for (const TileScheduler scheduler : kWalks) {
+      for (const int query_stages : {1, 2}) {
+        // 3 heads of 3 tiles over two blocks; more queries than keys leave causal tiles without
+        // keys.
+        for (const auto& [seqlen_q, seqlen_kv] : {std::pair{300, 200}, std::pair{257, 330}}) {
+          const Problem problem = problem_of(mask, seqlen_q, seqlen_kv);
+          const auto verdict = verify(problem, make_inputs(problem, InputKind::kRising, 17),
+                                      config_of(mask, query_stages, scheduler));
+          INFO(enum_name(mask) << ' ' << enum_name(scheduler) << ' ' << query_stages << ' '
+                               << seqlen_q << ' ' << seqlen_kv << ": " << verdict.explain());
+          CHECK(verdict.passed());
+        }
       }
     }
   }
@@ -72,8 +81,8 @@ TEST_CASE("fa3 keeps NaN of hidden values from causal rows, and shows it to the 
       element_from_float(problem.variant.dtype, std::numeric_limits<float>::quiet_NaN());
   constexpr int kKey = 150, kColumn = 5;
   tensors.value[static_cast<std::size_t>(kKey * problem.variant.head_dim + kColumn)] = nan;
-  for (const bool persistent : {false, true}) {
-    const auto verdict = verify(problem, tensors, config_of(1, persistent));
+  for (const TileScheduler scheduler : kSchedulers) {
+    const auto verdict = verify(problem, tensors, config_of(MaskKind::kCausal, 1, scheduler));
     INFO(verdict.explain());
     CHECK(verdict.passed());
   }
@@ -86,8 +95,8 @@ TEST_CASE("fa3 reads keys and values that all heads or all sequences share by st
   const long long row = problem.variant.head_dim;
   problem.sizes.key_strides = {.batch = 100 * row, .head = 0, .row = row};
   problem.sizes.value_strides = {.batch = 0, .head = 100 * row, .row = row};
-  const auto verdict =
-      verify(problem, make_inputs(problem, InputKind::kNormal, 29), config_of(1, false));
+  const auto verdict = verify(problem, make_inputs(problem, InputKind::kNormal, 29),
+                              config_of(MaskKind::kFull, 1, TileScheduler::kTilePerBlock));
   INFO(verdict.explain());
   CHECK(verdict.passed());
 }

@@ -14,7 +14,7 @@ void add_walks(Problems& list) {
                                .stages = 3,
                                .running_max = RunningMax::kEveryBlock,
                                .query_stages = 2,
-                               .persistent = true},
+                               .scheduler = TileScheduler::kStatic},
                     .dtype = DataType::kFp16,
                     .head_dim = 72,
                     .mask = MaskKind::kFull,
@@ -89,7 +89,6 @@ void add_fa3(Problems& list) {
   add_odd_values(list, plain);
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 no keys";
-    recipe.config.longest_first = false;
     recipe.seqlen_kv = 0;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {

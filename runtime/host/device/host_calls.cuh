@@ -98,7 +98,7 @@ struct BulkCopy {
 enum class FenceKind : int { kAsyncShared, kBarrierInit };
 
 /// What blocks share: words of global memory.
-enum class AtomicOperation : int { kAdd, kExchange, kLoad, kStore };
+enum class AtomicOperation : int { kAdd, kIncrement, kExchange, kLoad, kStore };
 
 struct AtomicCall {
   AtomicOperation operation;

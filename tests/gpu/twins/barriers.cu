@@ -71,12 +71,13 @@ KERNEL(turns) {
   }
 }
 
-/// Four words: a sum, an exchange, a release, a count in order. 64 threads.
+/// Words: a sum, an exchange, a release, a count in order. 64 threads.
 KERNEL(atomics) {
   int* words = output(arguments);
   const int thread = heddle::thread_index();
   heddle::atomic_add(words, static_cast<const int*>(arguments.pointers[0])[thread]);
   heddle::atomic_add(reinterpret_cast<unsigned*>(words) + 1, 3u);
+  heddle::atomic_increment(reinterpret_cast<unsigned*>(words) + 7, 49u);
   if (thread == 0) {
     words[4] = heddle::atomic_exchange(words + 2, 7);
     words[5] = heddle::atomic_add_ordered(words + 2, 5);

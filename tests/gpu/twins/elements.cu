@@ -98,6 +98,24 @@ KERNEL(to_halves) {
   });
 }
 
+/// numbers[0] = how many patterns, from 0 on; two words for each: in the low half, then after it
+/// in the high one.
+template <class Element>
+inline void note(const KernelArguments& arguments) {
+  for_each(arguments, [&](int i) {
+    const auto bits = static_cast<unsigned>(i);
+    const unsigned low = heddle::note_nonfinite(0u, bits, Element{});
+    output(arguments)[2 * i] = low;
+    output(arguments)[2 * i + 1] = heddle::note_nonfinite(low, (bits ^ 0x155u) << 16, Element{});
+  });
+}
+KERNEL(note_bf16) {
+  note<BFloat16>(arguments);
+}
+KERNEL(note_fp16) {
+  note<Half>(arguments);
+}
+
 /// Three words for each result.
 KERNEL(bytes_permuted) {
   for_each(arguments, [&](int i) {

@@ -23,6 +23,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(int* words, unsigned
       const int drawn = heddle::atomic_add(words, 1);
       // CHECK: atom.add.relaxed.gpu.global.u32 %r{{[0-9]+}}, [%rd{{[0-9]+}}], %r{{[0-9]+}};
       const unsigned counted = heddle::atomic_add(unsigned_word, 1u);
+      // CHECK: atom.inc.relaxed.gpu.global.u32 %r{{[0-9]+}}, [%rd{{[0-9]+}}], %r{{[0-9]+}};
+      const unsigned round = heddle::atomic_increment(unsigned_word + 1, counted);
       // CHECK: atom.add.acq_rel.gpu.global.s32 %r{{[0-9]+}}, [%rd{{[0-9]+}}], %r{{[0-9]+}};
       const int done = heddle::atomic_add_ordered(words + 1, 1);
       // CHECK: atom.exch.relaxed.gpu.global.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}], %r{{[0-9]+}};
@@ -32,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) kernel(int* words, unsigned
       // CHECK: fence.acq_rel.gpu;
       heddle::fence_device();
       // CHECK: st.release.gpu.global.s32 [%rd{{[0-9]+}}], %r{{[0-9]+}};
-      heddle::store_release(words + 3, drawn + exchanged + static_cast<int>(counted));
+      heddle::store_release(words + 3, drawn + exchanged + static_cast<int>(round));
     }
   } else {
     // CHECK: setmaxnreg.inc.sync.aligned.u32 240;

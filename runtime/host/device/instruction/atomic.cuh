@@ -21,6 +21,9 @@ HEDDLE_TWIN int atomic_add(int* address, int value) {
 HEDDLE_TWIN unsigned atomic_add(unsigned* address, unsigned value) {
   return host::on_word(host::AtomicOperation::kAdd, address, value, false);
 }
+HEDDLE_TWIN unsigned atomic_increment(unsigned* address, unsigned last) {
+  return host::on_word(host::AtomicOperation::kIncrement, address, last, false);
+}
 HEDDLE_TWIN int atomic_add_ordered(int* address, int value) {
   return static_cast<int>(
       host::on_word(host::AtomicOperation::kAdd, address, static_cast<unsigned>(value), true));

@@ -48,4 +48,15 @@ inline bool is_finite(float value) {
   return (__float_as_uint(value) & 0x7f800000u) != 0x7f800000u;
 }
 
+template <class Element>
+inline unsigned note_nonfinite(unsigned seen, unsigned pair, Element) {
+  unsigned noted = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    const Element before{static_cast<unsigned short>(seen >> shift)};
+    const Element element{static_cast<unsigned short>(pair >> shift)};
+    if (!is_finite(before) || !is_finite(element)) noted |= 0x7fffu << shift;
+  }
+  return noted;
+}
+
 }  // namespace heddle

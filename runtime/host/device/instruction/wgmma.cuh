@@ -20,9 +20,9 @@ template <int kCount>
 inline RegisterRange registers_of(unsigned (&registers)[kCount]) {
   return {registers, kCount};
 }
-template <int kSteps, int kCount>
-inline RegisterRange registers_of(unsigned (&registers)[kSteps][kCount]) {
-  return {registers[0], kSteps * kCount};
+template <class Register, int kSteps, int kCount>
+inline RegisterRange registers_of(Register (&registers)[kSteps][kCount]) {
+  return {reinterpret_cast<unsigned*>(registers[0]), kSteps * kCount};
 }
 
 template <class... Registers>

@@ -1,0 +1,80 @@
+// Beside what fa2 does: operands come from shared memory without instructions, loads cost none, and
+// products run while the softmax does. The constants are fitted to kernels measured on an H200
+// (docs/performance.md): where a tile's cycles go by sampling, and what each knob changes.
+#include "generator/fa3_work.hpp"
+
+#include <algorithm>
+
+#include "generator/cost_model.hpp"
+#include "templates/layout.cuh"
+#include "templates/warpgroup_layout.cuh"
+
+namespace heddle {
+namespace {
+
+/// Cycles of a tile outside its loop, head_dim 128: first product and softmax, last product, and O
+/// stored from registers or by TMA.
+constexpr double kTileCycles = 3700;
+constexpr double kDirectStoreCycles = 1800;
+constexpr double kTmaStoreCycles = 800;
+/// The next tile's queries come only after this one's last product.
+constexpr double kOneQuerySlotCycles = 1000;
+/// A block that begins has no loads under way.
+constexpr double kBlockStartCycles = 2500;
+/// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
+constexpr double kNoTurns = 0.02;
+constexpr double kNoTurnsThreeShortTeams = 0.09;
+/// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
+constexpr double kSoftmaxInstructions = 4.5;
+
+double fixed_cycles(const Problem& problem, const KernelConfig& config) {
+  const double depth = padded_head_dim(problem.variant.head_dim) / 128.0;
+  double cycles = kTileCycles;
+  cycles += depth * (config.tma_store ? kTmaStoreCycles : kDirectStoreCycles);
+  if (config.query_stages == 1) cycles += depth * kOneQuerySlotCycles;
+  if (config.scheduler == TileScheduler::kTilePerBlock) cycles += kBlockStartCycles;
+  return cycles;
+}
+
+/// Key tiles of a query tile that are hidden from a team, on average over its teams.
+double skipped_steps(const KernelConfig& config) {
+  if (!config.skip_masked) return 0;
+  const int teams = config.tile_m / kWarpgroupRows;
+  double skipped = 0;
+  for (int team = 0; team < teams; ++team) {
+    skipped += (config.tile_m - kWarpgroupRows * (team + 1)) / config.tile_n;
+  }
+  return skipped / teams;
+}
+
+}  // namespace
+
+void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config,
+               const DeviceLimits& limits, const TileCount& count, const StepWork& step) {
+  const double scores = static_cast<double>(config.tile_m) * config.tile_n;
+  const double depth = padded_head_dim(problem.variant.head_dim);
+  const int teams = config.tile_m / kWarpgroupRows;
+  work.blocks = count.tiles;  // of a persistent grid too: work, not blocks, is dealt out
+  work.mean_steps = std::max(1.0, count.mean_steps - skipped_steps(config));
+  work.longest_steps =
+      std::max(static_cast<double>(problem.sizes.seqlen_kv) / config.tile_n, work.mean_steps);
+  work.fixed_cycles = fixed_cycles(problem, config);
+  work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * depth * 2;
+  work.step = step;
+  // Counted at the rate of mma.sync, which is the table's.
+  work.step.flops *=
+      limits.tensor_flops_per_clock_sm / tensor_flops_per_clock(config.family, limits);
+  work.step.warp_instructions = scores / 32 * kSoftmaxInstructions + 100 * config.warps;
+  if (config.running_max == RunningMax::kEveryBlock) {
+    work.step.warp_instructions += config.tile_m * depth / 32;
+  }
+  work.step.shared_bytes = 2 * config.tile_n * depth * 2 * (1 + teams);
+  work.step.stall_cycles = 0;
+  if (!config.ping_pong) {
+    const bool short_products = depth <= 64 && teams > 2;
+    work.step.stall_cycles = (short_products ? kNoTurnsThreeShortTeams : kNoTurns) *
+                             work.step.flops / limits.tensor_flops_per_clock_sm;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,86 @@
+#pragma once
+// What the roles of an fa3 block share: tiles in shared memory, barriers, and what a tile is.
+
+#include "part/barrier_ring.cuh"
+#include "part/block_range.cuh"
+#include "part/sequence_info.cuh"
+#include "part/tile_queue.cuh"
+#include "swizzle.cuh"
+#include "warpgroup_layout.cuh"
+
+namespace heddle::fa3 {
+
+/// Named barriers; 0 is the block's own.
+constexpr int kGuardBarrier = 1;
+constexpr int kFirstTurnBarrier = 2;   ///< one for each team of consumers
+constexpr int kFirstStoreBarrier = 6;  ///< the same
+constexpr int kFirstWakeBarrier = 10;  ///< one more than the tile queue has slots
+constexpr int kGuardThreads = kGuardWarps * kWarpSize;
+/// The first team of consumers wakes the guard.
+constexpr int kWakeThreads = kGuardThreads + kWarpgroupWarps * kWarpSize;
+
+template <class Config>
+struct Shape {
+  static constexpr int kTeams = Config::kTileM / kWarpgroupRows;
+  static constexpr int kColumnBlocks = tma_row_bytes(Config::kHeadDimPadded) / (2 * kBoxColumns);
+  static constexpr SwizzledTile kQueryTile{Config::kTileM, Swizzle::k128};
+  static constexpr SwizzledTile kKeyTile{Config::kTileN, Swizzle::k128};
+  static constexpr int kQueryBytes = kQueryTile.block_bytes() * kColumnBlocks;
+  static constexpr int kKeyBytes = kKeyTile.block_bytes() * kColumnBlocks;
+  /// Without a mask only keys past the end are hidden, and for those TMA brings zeros.
+  static constexpr bool kGuarded = Config::kCausal || Config::kMaskHook;
+  /// Warps that read the tile queue.
+  static constexpr int kReaders = kWarpgroupWarps * kTeams + (kGuarded ? kGuardWarps : 0);
+  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * (kTeams + 1),
+                "consumers and a producer");
+  static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned());
+};
+
+template <class Config>
+struct SharedStorage {
+  alignas(1024) unsigned char query[Config::kQueryStages][Shape<Config>::kQueryBytes];
+  unsigned char key[Config::kStages][Shape<Config>::kKeyBytes];
+  unsigned char value[Config::kStages][Shape<Config>::kKeyBytes];
+  TileQueue<Config::kQueryStages> tiles;
+  BarrierRing<Config::kStages> key_ring;
+  BarrierRing<Config::kStages> value_ring;
+  /// A masked value block lands here, and is full once the guard has looked at it.
+  Barrier landed[Config::kStages];
+  int nonfinite[Config::kStages][kGuardWarps];
+
+  /// One thread of the block.
+  void init() {
+    constexpr int kConsumerWarps = kWarpgroupWarps * Shape<Config>::kTeams;
+    tiles.ring.init(Shape<Config>::kReaders);
+    key_ring.init(kConsumerWarps);
+    value_ring.init(kConsumerWarps);
+    for (Barrier& barrier : landed) heddle::init(barrier, 1);
+  }
+
+  /// Whether the guard found NaN or Inf in the masked value block of a slot.
+  bool has_nonfinite(int slot) const {
+    int any = 0;
+#pragma unroll
+    for (const int found : nonfinite[slot]) any |= found;
+    return any != 0;
+  }
+};
+
+/// A query tile and the key blocks that it meets.
+template <class Config>
+struct Work {
+  WorkItem item;
+  SequenceInfo sequence;
+  int first_query;
+  BlockRange range;
+
+  Work(const AttentionParameters& parameters, const WorkItem& work_item)
+      : item(work_item),
+        sequence(parameters, item.batch),
+        first_query(item.query_tile * Config::kTileM),
+        range(BlockRange::of_tile<Config>(sequence, first_query)) {}
+
+  bool is_empty() const { return range.begin >= range.end; }
+};
+
+}  // namespace heddle::fa3

@@ -1,0 +1,50 @@
+#pragma once
+// How the producer tells the other roles of a block which query tile comes next.
+
+#include "part/barrier_ring.cuh"
+#include "part/scheduler.cuh"
+
+namespace heddle {
+
+/// A ring of query tiles. A slot is full once the tile's number is written and its rows of Q, if
+/// it needs them, have landed; empty once nobody reads either.
+template <int kSlots>
+struct TileQueue {
+  static constexpr int kEnd = -1;
+
+  BarrierRing<kSlots> ring;
+  WorkItem items[kSlots];
+};
+
+/// A role's way through the queue.
+template <int kSlots>
+class TileReader {
+ public:
+  explicit TileReader(TileQueue<kSlots>& queue) : queue_(queue) {}
+
+  /// Waits for the next tile; false if there is none.
+  bool next(WorkItem& item) {
+    wait_full(queue_.ring, place_);
+    item = queue_.items[place_.slot];
+    return item.query_tile != TileQueue<kSlots>::kEnd;
+  }
+  int slot() const { return place_.slot; }
+
+  /// Goes on to the next slot. Whoever needs neither number nor rows of the one left says so by
+  /// release(), with all lanes of each warp.
+  void advance() {
+    left_ = place_.slot;
+    place_.next();
+  }
+  void release() {
+    sync_warp();
+    if (lane() == 0) arrive(queue_.ring.empty[left_]);
+  }
+
+ private:
+  TileQueue<kSlots>& queue_;
+  RingPlace<kSlots> place_;
+  int left_ = 0;
+};
+
+}  // namespace heddle

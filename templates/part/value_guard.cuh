@@ -1,0 +1,66 @@
+#pragma once
+// A role that looks at the masked value blocks of an fa3 block before its consumers multiply them:
+// the warps of the producer's warpgroup that do not load.
+
+#include "instruction/fence.cuh"
+#include "part/fa3_shared.cuh"
+#include "part/guard_bell.cuh"
+#include "part/warpgroup_sanitize.cuh"
+
+namespace heddle::fa3 {
+
+/// Warps 1 to 3 of the producer's warpgroup.
+template <class Config>
+class ValueGuard {
+ public:
+  ValueGuard(const AttentionParameters& parameters, SharedStorage<Config>& shared)
+      : parameters_(parameters), shared_(shared), tiles_(shared.tiles) {}
+
+  void run() {
+    WorkItem item;
+    for (;;) {
+      bell_.answer();
+      if (!tiles_.next(item)) return;
+      const Work<Config> work(parameters_, item);
+      tiles_.advance();
+      tiles_.release();
+      check(work);
+      if constexpr (!Config::kPersistent) return;
+    }
+  }
+
+ private:
+  void check(const Work<Config>& work) {
+#pragma unroll 1
+    for (int block = work.range.end - 1; block >= work.range.begin; --block, values_.next()) {
+      if (block < work.range.first_masked) continue;
+      wait(shared_.landed[landed_.slot], landed_.parity);
+      landed_.next();
+      check_block();
+    }
+  }
+
+  /// This warp among the guards.
+  static int guard() {
+    return warp() % 4 - 1;
+  }
+
+  void check_block() {
+    const bool found = sanitize_tile<typename Config::Element, Shape<Config>::kKeyBytes>(
+        shared_.value[values_.slot], kWarpSize * guard() + lane(), kGuardThreads);
+    const bool any = warp_any(found);
+    if (lane() == 0) shared_.nonfinite[values_.slot][guard()] = any;
+    fence_async_shared();
+    sync_team(kGuardBarrier, kGuardThreads);
+    if (guard() == 0 && lane() == 0) arrive(shared_.value_ring.full[values_.slot]);
+  }
+
+  const AttentionParameters& parameters_;
+  SharedStorage<Config>& shared_;
+  TileReader<Config::kQueryStages> tiles_;
+  GuardBell<Config::kQueryStages> bell_;
+  RingPlace<Config::kStages> values_;  ///< every value block
+  RingPlace<Config::kStages> landed_;  ///< the masked ones
+};
+
+}  // namespace heddle::fa3
