@@ -46,6 +46,83 @@ void add_walks(Problems& list) {
   })));
 }
 
+/// Tiles that blocks draw, turns, O by TMA, hidden blocks skipped.
+void add_knobs(Problems& list) {
+  // The first tile has no keys, some rows of the second neither; the last has rows of one team.
+  const Recipe drawn{.name = "fa3 causal, tiles drawn, turns, O by TMA",
+                     .config = {.family = Family::kFa3,
+                                .tile_m = 128,
+                                .tile_n = 32,
+                                .warps = 8,
+                                .stages = 2,
+                                .query_stages = 2,
+                                .scheduler = TileScheduler::kDynamic,
+                                .ping_pong = true,
+                                .tma_store = true},
+                     .head_dim = 72,
+                     .seqlen_q = 300,
+                     .seqlen_kv = 150,
+                     .batch = 1,
+                     .heads = 2,
+                     .kv_heads = 1,
+                     .multiprocessors = 2};
+  list.push_back(make(drawn));
+  list.push_back(make(with(drawn, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, tiles drawn, O by TMA, odd values";
+    recipe.config.query_stages = 1, recipe.config.longest_first = false;
+    recipe.seqlen_q = recipe.seqlen_kv = 140;
+    recipe.heads = recipe.kv_heads = 2, recipe.head_dim = 40;
+    recipe.bad_values = 130;
+  })));
+  list.push_back(make(with(drawn, [](Recipe& recipe) {
+    recipe.name = "fa3 full, three teams, one slot of queries";
+    recipe.config.tile_m = 192, recipe.config.warps = 12, recipe.config.query_stages = 1;
+    recipe.mask = MaskKind::kFull, recipe.inputs = InputKind::kRising;
+    recipe.seqlen_q = 250, recipe.seqlen_kv = 70, recipe.heads = 2, recipe.head_dim = 16;
+    recipe.dtype = DataType::kFp16;
+  })));
+  const Recipe skips = with(drawn, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, hidden blocks skipped by three teams";
+    recipe.config.tile_m = 192, recipe.config.warps = 12, recipe.config.tile_n = 64;
+    recipe.config.skip_masked = true;
+    recipe.seqlen_q = 200, recipe.seqlen_kv = 210, recipe.head_dim = 24;
+    recipe.bad_values = 200;
+  });
+  list.push_back(make(skips));
+  list.push_back(make(with(skips, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, a team without keys, another without rows";
+    recipe.config.tile_n = 80, recipe.config.tma_store = false, recipe.bad_values = 0;
+    recipe.config.scheduler = TileScheduler::kTilePerBlock, recipe.config.query_stages = 1;
+    recipe.seqlen_q = 290, recipe.seqlen_kv = 170, recipe.heads = 1;
+  })));
+}
+
+/// Head dimensions of two chains of sums.
+void add_wide(Problems& list) {
+  const Recipe wide{.name = "fa3 two chains",
+                    .config = {.family = Family::kFa3,
+                               .tile_m = 128,
+                               .tile_n = 16,
+                               .warps = 8,
+                               .stages = 2,
+                               .tma_store = true},
+                    .head_dim = 136,
+                    .seqlen_q = 70,
+                    .seqlen_kv = 45,
+                    .batch = 1,
+                    .heads = 1,
+                    .kv_heads = 1,
+                    .inputs = InputKind::kLargeLogits};
+  list.push_back(make(wide));
+  list.push_back(make(with(wide, [](Recipe& recipe) {
+    recipe.name = "fa3 two chains, several tiles a block";
+    recipe.config.tile_m = 64, recipe.config.warps = 4, recipe.config.tma_store = false;
+    recipe.config.scheduler = TileScheduler::kStatic;
+    recipe.mask = MaskKind::kFull, recipe.head_dim = 248, recipe.heads = 2;
+    recipe.multiprocessors = 1, recipe.inputs = InputKind::kRising;
+  })));
+}
+
 /// Values that are not finite.
 void add_odd_values(Problems& list, const Recipe& plain) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
@@ -70,6 +147,15 @@ void add_odd_values(Problems& list, const Recipe& plain) {
     recipe.name = "fa3 one odd value, in the last column";
     recipe.seqlen_kv = 96;
   })));
+  for (const int slots : {1, 2}) {
+    Recipe tiles = plain;
+    tiles.name = slots == 1 ? "fa3 odd values, tiles in turn" : "fa3 odd values, tiles ahead";
+    tiles.config.scheduler = TileScheduler::kStatic, tiles.config.query_stages = slots;
+    tiles.config.tile_n = 48 - 16 * slots;
+    tiles.multiprocessors = 1, tiles.bad_values = 80;
+    tiles.head_dim = 24, tiles.heads = 2, tiles.seqlen_q = 130;
+    list.push_back(make(tiles));
+  }
 }
 
 }  // namespace
@@ -85,7 +171,9 @@ void add_fa3(Problems& list) {
       .heads = 2,
       .kv_heads = 1};
   list.push_back(make(plain));
+  add_knobs(list);
   add_walks(list);
+  add_wide(list);
   add_odd_values(list, plain);
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 no keys";
