@@ -81,11 +81,19 @@ void add_knobs(Problems& list) {
     recipe.seqlen_q = 250, recipe.seqlen_kv = 70, recipe.heads = 2, recipe.head_dim = 16;
     recipe.dtype = DataType::kFp16;
   })));
+  // Rings of the guard's bell run ahead of it.
+  list.push_back(make(with(drawn, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, many tiles without keys";
+    recipe.config.tile_m = 64, recipe.config.warps = 4, recipe.config.tile_n = 16;
+    recipe.config.ping_pong = recipe.config.longest_first = false;
+    recipe.seqlen_q = 400, recipe.seqlen_kv = 20, recipe.heads = 3, recipe.head_dim = 16;
+    recipe.multiprocessors = 1;
+  })));
   const Recipe skips = with(drawn, [](Recipe& recipe) {
     recipe.name = "fa3 causal, hidden blocks skipped by three teams";
     recipe.config.tile_m = 192, recipe.config.warps = 12, recipe.config.tile_n = 64;
     recipe.config.skip_masked = true;
-    recipe.seqlen_q = 200, recipe.seqlen_kv = 210, recipe.head_dim = 24;
+    recipe.seqlen_q = 200, recipe.seqlen_kv = 262, recipe.head_dim = 24;
     recipe.bad_values = 200;
   });
   list.push_back(make(skips));
@@ -182,6 +190,12 @@ void add_fa3(Problems& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 one key";
     recipe.seqlen_kv = 1, recipe.head_dim = 56;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa3 shared keys and values";
+    recipe.mask = MaskKind::kFull, recipe.shared_keys = true;
+    recipe.batch = recipe.heads = recipe.kv_heads = 2;
+    recipe.seqlen_q = 20, recipe.seqlen_kv = 40;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 score hook";

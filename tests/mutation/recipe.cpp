@@ -45,6 +45,7 @@ Problem make_problem(const Recipe& recipe) {
   sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
   sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
   sizes.output_strides = spread(query_shape(problem), recipe.alignment, 3);
+  if (recipe.shared_keys) sizes.key_strides.head = sizes.value_strides.batch = 0;
   return problem;
 }
 

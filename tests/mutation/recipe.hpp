@@ -29,6 +29,7 @@ struct Recipe {
   Hook hook = Hook::kNone;
   int multiprocessors = 0;  ///< 0 = as many as the device has
   bool small_cache = false;
+  bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
 };
 
 SmallProblem make(const Recipe& recipe);
