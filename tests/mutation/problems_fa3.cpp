@@ -105,6 +105,30 @@ void add_knobs(Problems& list) {
   })));
 }
 
+/// The last query of a team sees one key of its last block; the last team has one row.
+void add_edges(Problems& list) {
+  const Recipe one_key{.name = "fa3 causal, one key in a team's last block",
+                       .config = {.family = Family::kFa3,
+                                  .tile_m = 128,
+                                  .tile_n = 64,
+                                  .warps = 8,
+                                  .stages = 2,
+                                  .skip_masked = true},
+                       .head_dim = 16,
+                       .seqlen_q = 193,
+                       .seqlen_kv = 194,
+                       .batch = 1,
+                       .heads = 1,
+                       .kv_heads = 1};
+  list.push_back(make(one_key));
+  list.push_back(make(with(one_key, [](Recipe& recipe) {
+    recipe.name = "fa3 the longest key tile";
+    recipe.config.tile_m = 64, recipe.config.warps = 4, recipe.config.tile_n = 256;
+    recipe.config.skip_masked = false;
+    recipe.mask = MaskKind::kFull, recipe.seqlen_q = 40, recipe.seqlen_kv = 300;
+  })));
+}
+
 /// Head dimensions of two chains of sums.
 void add_wide(Problems& list) {
   const Recipe wide{.name = "fa3 two chains",
@@ -181,6 +205,7 @@ void add_fa3(Problems& list) {
   list.push_back(make(plain));
   add_knobs(list);
   add_walks(list);
+  add_edges(list);
   add_wide(list);
   add_odd_values(list, plain);
   list.push_back(make(with(plain, [](Recipe& recipe) {
