@@ -21,6 +21,10 @@ constexpr double kTmaStoreCycles = 800;
 constexpr double kOneQuerySlotCycles = 1000;
 /// A block that begins has no loads under way.
 constexpr double kBlockStartCycles = 2500;
+/// Of a step: starting products, and the softmax's way from the first to the last instruction. Deep
+/// products hide more of it.
+constexpr double kStepCycles = 350;
+constexpr double kDeepStepCycles = 100;
 /// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
 constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
@@ -53,7 +57,6 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
                const DeviceLimits& limits, const TileCount& count, const StepWork& step) {
   const double scores = static_cast<double>(config.tile_m) * config.tile_n;
   const double depth = padded_head_dim(problem.variant.head_dim);
-  const int teams = config.tile_m / kWarpgroupRows;
   work.blocks = count.tiles;  // of a persistent grid too: work, not blocks, is dealt out
   work.mean_steps = std::max(1.0, count.mean_steps - skipped_steps(config));
   work.longest_steps =
@@ -68,12 +71,13 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   if (config.running_max == RunningMax::kEveryBlock) {
     work.step.warp_instructions += config.tile_m * depth / 32;
   }
-  work.step.shared_bytes = 2 * config.tile_n * depth * 2 * (1 + teams);
-  work.step.stall_cycles = 0;
+  // What the TMA writes; what wgmma reads is part of its rate.
+  work.step.shared_bytes = 2 * config.tile_n * depth * 2;
+  work.step.stall_cycles = depth > 128 ? kDeepStepCycles : kStepCycles;
   if (!config.ping_pong) {
-    const bool short_products = depth <= 64 && teams > 2;
-    work.step.stall_cycles = (short_products ? kNoTurnsThreeShortTeams : kNoTurns) *
-                             work.step.flops / limits.tensor_flops_per_clock_sm;
+    const bool short_products = depth <= 64 && config.tile_m > 2 * kWarpgroupRows;
+    work.step.stall_cycles += (short_products ? kNoTurnsThreeShortTeams : kNoTurns) *
+                              work.step.flops / limits.tensor_flops_per_clock_sm;
   }
 }
 

@@ -153,7 +153,8 @@ KernelProvider::CompiledParts KernelProvider::compile_parts(const Variant& varia
                             .cubin = compiled->cubin,
                             .shared_bytes = part_footprint(variant, config, part).shared_bytes,
                             .architecture = limits.architecture,
-                            .compiler = "NVRTC"});
+                            .compiler = "NVRTC",
+                            .draws_tiles = config.scheduler == TileScheduler::kDynamic});
     parts.from_cache = parts.from_cache && compiled->from_cache;
     if (!parts.rejection) parts.rejection = reject_notes(compiled->notes);
     parts.kernels.push_back(std::move(compiled));

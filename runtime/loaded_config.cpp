@@ -137,7 +137,7 @@ void LoadedConfig::State::load(const KernelImage& image) {
                image, "cuModuleGetFunction");
   opt_in_shared_memory(*driver, image, kernel.function);
   kernel.resources = read_resources(*driver, image, kernel.function);
-  if (loads_by_tma(image.part)) counters.find(api, module);
+  if (image.draws_tiles) counters.find(api, module);
 }
 
 const LoadedKernel* LoadedConfig::State::find(KernelPart part) const {

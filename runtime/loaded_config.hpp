@@ -18,6 +18,7 @@ struct KernelImage {
   int shared_bytes = 0;           ///< dynamic, as part_footprint() says
   std::string_view architecture;  ///< "sm_90a"; with `compiler` for the message of a refused load
   std::string_view compiler;      ///< "NVRTC 13.0"
+  bool draws_tiles = false;       ///< the module holds tile counters
 };
 
 /// A config's kernels in one context, ready to launch: loaded eagerly (a first launch never loads,

@@ -15,7 +15,6 @@ void TileCounters::find(const Driver::Api& api, DriverModule module) {
   DevicePointer address = 0;
   const DriverResult result =
       api.cuModuleGetGlobal(&address, &bytes, module, kTileCountersName.data());
-  if (result == kDriverNotFound) return;
   check_driver(api, result, "cuModuleGetGlobal of the tile counters");
   if (bytes != kTileCounters * sizeof(unsigned)) {
     throw Error(ErrorCode::kInternal, "the module's tile counters take " + std::to_string(bytes) +

@@ -13,7 +13,7 @@ namespace heddle {
 class TileCounters {
  public:
   TileCounters() = default;
-  /// Of the module's symbol; stays empty where it has none.
+  /// Throws where the module has none, or another number of them.
   void find(const Driver::Api& api, DriverModule module);
 
   /// Null where there are none, or graphs have taken all of theirs: blocks then go by turns.

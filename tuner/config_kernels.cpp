@@ -23,7 +23,8 @@ std::unique_ptr<LoadedConfig> load_config(const Device& device, const Variant& v
   for (const auto& kernel : kernels.parts) {
     images.push_back({kernel->part, kernel->entry, kernel->cubin,
                       part_footprint(variant, config, kernel->part).shared_bytes,
-                      device.limits().architecture, "NVRTC"});
+                      device.limits().architecture, "NVRTC",
+                      config.scheduler == TileScheduler::kDynamic});
   }
   return std::make_unique<LoadedConfig>(device.driver_pointer(), device.context(), images);
 }

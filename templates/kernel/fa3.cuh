@@ -149,7 +149,7 @@ struct Consumer {
   void wait_values(const Work<Config>& work, int block) {
     wait_full(shared.value_ring, values);
     if (!Tiles::kGuarded || block < work.range.first_masked) return;
-    if (shared.has_nonfinite(values.slot)) found_nonfinite = true;
+    if (shared.nonfinite[values.slot] != 0) found_nonfinite = true;
     sync_warp();  // lane 0 will release the slot for all of them
   }
 

@@ -46,7 +46,8 @@ struct SharedStorage {
   BarrierRing<Config::kStages> value_ring;
   /// A masked value block lands here, and is full once the guard has looked at it.
   Barrier landed[Config::kStages];
-  int nonfinite[Config::kStages][kGuardWarps];
+  int nonfinite[Config::kStages];  ///< whether it then found NaN or Inf
+  int guard_votes[Config::kStages][kGuardWarps];
 
   /// One thread of the block.
   void init() {
@@ -55,14 +56,6 @@ struct SharedStorage {
     key_ring.init(kConsumerWarps);
     value_ring.init(kConsumerWarps);
     for (Barrier& barrier : landed) heddle::init(barrier, 1);
-  }
-
-  /// Whether the guard found NaN or Inf in the masked value block of a slot.
-  bool has_nonfinite(int slot) const {
-    int any = 0;
-#pragma unroll
-    for (const int found : nonfinite[slot]) any |= found;
-    return any != 0;
   }
 };
 

@@ -35,8 +35,8 @@ class ValueGuard {
     for (int block = work.range.end - 1; block >= work.range.begin; --block, values_.next()) {
       if (block < work.range.first_masked) continue;
       wait(shared_.landed[landed_.slot], landed_.parity);
-      landed_.next();
       check_block();
+      landed_.next();
     }
   }
 
@@ -49,10 +49,17 @@ class ValueGuard {
     const bool found = sanitize_tile<typename Config::Element, Shape<Config>::kKeyBytes>(
         shared_.value[values_.slot], kWarpSize * guard() + lane(), kGuardThreads);
     const bool any = warp_any(found);
-    if (lane() == 0) shared_.nonfinite[values_.slot][guard()] = any;
+    // The next block to land in this slot waits for what is read here to have been told.
+    int(&votes)[kGuardWarps] = shared_.guard_votes[landed_.slot];
+    if (lane() == 0) votes[guard()] = any;
     fence_async_shared();
     sync_team(kGuardBarrier, kGuardThreads);
-    if (guard() == 0 && lane() == 0) arrive(shared_.value_ring.full[values_.slot]);
+    if (guard() != 0 || lane() != 0) return;
+    int some = 0;
+#pragma unroll
+    for (const int vote : votes) some |= vote;
+    shared_.nonfinite[values_.slot] = some;
+    arrive(shared_.value_ring.full[values_.slot]);
   }
 
   const AttentionParameters& parameters_;

@@ -113,7 +113,7 @@ TEST_CASE("explain tells kernel, launch and what bounds it without a GPU") {
   const auto result = heddle.run(
       {"explain", "--arch", "sm_90a", "--heads", "32", "--seqlen-q", "4096", "--mask", "causal"});
   CHECK(result.code == 0);
-  CHECK_THAT(result.output, Contains("family=fa2") && Contains("blocks of") &&
+  CHECK_THAT(result.output, Contains("family=fa3") && Contains("blocks of") &&
                                 Contains("shared memory") && Contains("FLOP") &&
                                 Contains("bound by"));
   for (const char* bound : {"tensor", "exp", "issue", "shared memory", "L2", "HBM", "launch"}) {

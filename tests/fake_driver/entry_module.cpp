@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "generator/emit.hpp"
 #include "tests/fake_driver/exports.hpp"
 
 using namespace heddle;        // NOLINT: the names below are the driver's, outside any namespace
@@ -85,11 +86,17 @@ DriverResult cuModuleGetFunction(DriverFunction* function, DriverModule module, 
   return kDriverNotFound;
 }
 
-/// No module of this driver has data.
-DriverResult cuModuleGetGlobal_v2(DevicePointer*, std::size_t*, DriverModule, const char*) {
+DriverResult cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* bytes, DriverModule module,
+                                  const char* name) {
   Context* current = nullptr;
   const DriverResult result = enter(Entry::cuModuleGetGlobal_v2, current);
-  return result == kDriverSuccess ? kDriverNotFound : result;
+  if (result != kDriverSuccess) return result;
+  if (name != kTileCountersName) return kDriverNotFound;
+  auto& counters = static_cast<Module*>(module)->tile_counters;
+  counters.resize(kTileCounters);
+  *address = reinterpret_cast<DevicePointer>(counters.data());
+  *bytes = counters.size() * sizeof counters[0];
+  return kDriverSuccess;
 }
 
 DriverResult cuFuncGetAttribute(int* value, FunctionAttribute attribute, DriverFunction function) {

@@ -50,6 +50,7 @@ struct Module {
   Context* context = nullptr;
   std::atomic<bool> alive{true};
   std::vector<std::unique_ptr<Function>> functions;
+  std::vector<unsigned> tile_counters;  ///< the only data that modules have, once asked for
 
   /// False if it was unloaded before.
   bool unload();

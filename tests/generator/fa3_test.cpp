@@ -55,6 +55,9 @@ TEST_CASE("fa3 refuses what its hardware has not, by field") {
   CHECK(field_refused(variant, config) == "split_kv");
   // Scores, probabilities and output of a consumer have to fit the registers that setmaxnreg gives.
   CHECK(field_refused(variant, fa3_config(192, 112)) == "tile_n");
+  CHECK(field_refused({.head_dim = 256}, fa3_config(128, 64)).empty());
+  CHECK(field_refused({.dtype = DataType::kFp16, .head_dim = 136}, fa3_config(128, 64)) ==
+        "head_dim");
   config = fa3_config(64, 64);
   config.ping_pong = true;
   CHECK(field_refused(variant, config) == "ping_pong");

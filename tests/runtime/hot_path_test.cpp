@@ -78,6 +78,21 @@ TEST_CASE("the counter of allocations counts those of the library") {
   CHECK(allocations > before);
 }
 
+TEST_CASE("a hot call of fa3 also encodes its tensor maps, and asks whether it is captured") {
+  Served served;
+  served.problem.dtype = HEDDLE_BF16;  // whose stored winner is fa3
+  served.launch();
+  served.launch();
+  const FakeCuda& cuda = served.serving.cuda;
+  REQUIRE(std::string(served.serving.last_launch().kernel) == "heddle_fa3_attention");
+  const long long calls = cuda.total_calls(), before = allocations;
+  served.launch();
+  const long long maps = cuda.total_calls() - calls - 2;  // cuLaunchKernel, cuCtxGetCurrent
+  CHECK(maps >= 3);                                       // Q, K, V
+  CHECK(maps <= 5);                                       // and O, and cuStreamIsCapturing
+  CHECK(allocations == before);
+}
+
 TEST_CASE("a hot call makes only the driver calls of a launch") {
   Served served;
   const FakeCuda& cuda = served.serving.cuda;
