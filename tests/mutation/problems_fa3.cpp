@@ -113,6 +113,7 @@ void add_edges(Problems& list) {
                                   .tile_n = 64,
                                   .warps = 8,
                                   .stages = 2,
+                                  .tma_store = true,
                                   .skip_masked = true},
                        .head_dim = 16,
                        .seqlen_q = 193,
