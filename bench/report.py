@@ -62,14 +62,26 @@ class Comparison:
             names += [name for name in times if name not in names]
         return names
 
-    def ratio(self, times, peer):
-        """Above 1: the subject is faster. Repetitions are paired where both have them."""
+    def ratios(self, times, peer):
+        """Above 1: the subject is faster. One per repetition where both have as many, else the one
+        of their medians; none where either was not timed."""
         if peer not in times or self.subject not in times:
-            return None
+            return []
         ours, theirs = times[self.subject], times[peer]
         if len(ours) != len(theirs):
-            return statistics.median(theirs) / statistics.median(ours)
-        return statistics.median(theirs[i] / ours[i] for i in range(len(ours)))
+            return [statistics.median(theirs) / statistics.median(ours)]
+        return [theirs[i] / ours[i] for i in range(len(ours))]
+
+    def ratio(self, times, peer):
+        ratios = self.ratios(times, peer)
+        return statistics.median(ratios) if ratios else None
+
+    def ratio_text(self, times, peer):
+        """The median, and the least and the most of the repetitions."""
+        ratios = self.ratios(times, peer)
+        if not ratios:
+            return "-"
+        return f"{statistics.median(ratios):.3f} [{min(ratios):.3f}-{max(ratios):.3f}]"
 
     def peers(self):
         return [name for name in self.names() if name != self.subject]
@@ -85,8 +97,7 @@ class Comparison:
                 row.append(
                     f"{cell.flops / statistics.median(times[name]) * 1e-12:.1f}" if known else "-"
                 )
-            ratios = [self.ratio(times, peer) for peer in peers]
-            row += ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
+            row += [self.ratio_text(times, peer) for peer in peers]
             rows.append([*row, note])
         return format_table(rows)
 
@@ -113,17 +124,19 @@ class Comparison:
     def write_csv(self, path, facts):
         """A line per cell and implementation; every line says where and how it was measured."""
         columns = ["head_dim", "mask", "length", "batch", "heads", "dtype", "implementation"]
-        columns += ["seconds", "tflops", "subject_ratio", "note", *facts]
+        columns += ["seconds", "tflops"]
+        columns += ["subject_ratio", "least_ratio", "most_ratio", "note", *facts]
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(columns)
             for cell, times, note in self.cells:
                 for name, seconds in times.items():
                     median = statistics.median(seconds)
-                    ratio = self.ratio(times, name)
+                    ratios = self.ratios(times, name)
+                    summary = [statistics.median(ratios), min(ratios), max(ratios)] if ratios else []
                     writer.writerow(
                         [cell.head_dim, cell.mask, cell.length, cell.batch, cell.heads, "bf16"]
                         + [name, f"{median:.6e}", f"{cell.flops / median * 1e-12:.2f}"]
-                        + ["" if ratio is None else f"{ratio:.4f}"]
+                        + ([f"{ratio:.4f}" for ratio in summary] or [""] * 3)
                         + [note if name == self.subject else "", *facts.values()]
                     )

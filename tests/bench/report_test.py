@@ -67,6 +67,11 @@ class Ratios(unittest.TestCase):
         ratios = [self.comparison.ratio(times, "flash") for _, times, _ in self.comparison.cells]
         self.assertEqual(ratios, [2, 0.5])
 
+    def test_the_table_shows_how_far_repetitions_spread(self):
+        cell = cells.Cell(64, "full", 4096, 4, 32)
+        self.comparison.add(cell, {"heddle": [1e-3, 2e-3, 1e-3], "flash": [1e-3, 3e-3, 2e-3]})
+        self.assertIn("1.500 [1.000-2.000]", self.comparison.table().splitlines()[-1])
+
     def test_the_summary_has_mean_and_worst_cell(self):
         summary = self.comparison.summary()
         self.assertIn("heddle/flash, all: geometric mean 1.000 over 2 cells", summary)
@@ -86,6 +91,7 @@ class Ratios(unittest.TestCase):
         self.assertEqual({row["gpu"] for row in rows}, {"H200"})
         self.assertEqual(rows[0]["note"], "exact: x")
         self.assertEqual([row["subject_ratio"] for row in rows[:2]], ["1.0000", "2.0000"])
+        self.assertEqual([row["most_ratio"] for row in rows[2:]], ["1.0000", "0.5000"])
 
 
 if __name__ == "__main__":
