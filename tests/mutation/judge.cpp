@@ -26,7 +26,6 @@ double cpu_seconds() {
 
 /// layout.cuh, part/ and kernel/. The instruction layer has twins instead of mutants.
 bool is_mutable(const std::string& name) {
-  if (name == "kernel/fa3.cuh") return false;  // not judged yet
   return name == "layout.cuh" || name == "warpgroup_layout.cuh" ||
          name == "mapped_parameters.cuh" || name.starts_with("part/") ||
          name.starts_with("kernel/");
