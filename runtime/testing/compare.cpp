@@ -24,15 +24,6 @@ double float_ulp(double value) {
          static_cast<double>(magnitude);
 }
 
-/// Half the distance of `dtype`'s numbers around `value`: what rounding to it may cost.
-double half_ulp(DataType dtype, double value) {
-  const bool is_fp16 = dtype == DataType::kFp16;
-  const int mantissa = is_fp16 ? 10 : 7;
-  const int smallest = is_fp16 ? -14 : -126;  // of normal numbers
-  const int exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
-  return std::ldexp(0.5, exponent - mantissa);
-}
-
 bool opposite_infinities(double actual, double expected) {
   return std::isinf(actual) && std::isinf(expected) && actual != expected;
 }
@@ -127,18 +118,12 @@ class Comparer {
          value_text(expected) + " (allowed error " + value_text(allowed) + ")");
   }
 
-  /// A result near the middle of two numbers of its type is off by half their distance, whichever
-  /// is taken, and the baseline may have none so large or none so near.
-  double allowed_error(double expected) const {
-    const double baseline = result_.record.baseline_max_error;
-    const double rounding = half_ulp(problem_.variant.dtype, expected);
-    return std::max(kErrorFactor * baseline, baseline + rounding);
-  }
-
   void compare_row(std::size_t row, const std::vector<std::uint16_t>& output) {
     const bool row_is_nan = std::isnan(reference_.log_sum_exp[row]);
     const bool row_is_empty = reference_.log_sum_exp[row] == -kInfinity;
     const double scale = row_scale(row);
+    const double allowed =
+        row_is_empty ? 0 : kErrorFactor * result_.record.baseline_max_error + kFloor * scale;
     for (int column = 0; column < shape_.columns; ++column) {
       const std::size_t i = row * shape_.columns + column;
       const double actual =
@@ -155,7 +140,6 @@ class Comparer {
       result_.record.max_error = std::max(result_.record.max_error, error);
       squares_ += error * error;
       scale_squares_ += scale * scale;
-      const double allowed = row_is_empty ? 0 : allowed_error(expected) + kFloor * scale;
       if (!(error <= allowed)) {
         fail_element(i, actual, " (allowed error " + value_text(allowed) + ")");
       }

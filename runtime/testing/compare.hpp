@@ -13,10 +13,8 @@ struct Comparison {
 };
 
 /// The rule of the numerical contract. All tensors contiguous, `output` in the problem's dtype.
-/// - O, per element: |err| <= 2 * b + 1e-5 * the row's scale, which is the largest |O| of the
-///   reference's row; b is the baseline's max error, and where it is less than half a unit in the
-///   last place of the element (the baseline rounded no element so large from so near the middle),
-///   b and that half instead of 2 * b. Where the reference's LSE is -inf, O is exactly what the
+/// - O, per element: |err| <= 2 * the baseline's max error + 1e-5 * the row's scale, which is the
+///   largest |O| of the reference's row. Where the reference's LSE is -inf, O is exactly what the
 ///   reference says.
 /// - O, over all: RMS error <= 1.2 * the baseline's + 1e-5 * the RMS of the rows' scales.
 /// - LSE: within 1e-5 + 4 fp32 ulps of the row's largest |logit|; -inf exactly where expected.

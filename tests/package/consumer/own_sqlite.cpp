@@ -1,6 +1,6 @@
 // C93: heddle works in a program that brings a SQLite of its own, which the dynamic linker prefers.
-// argv: fake driver, folder of an NVRTC, folder for the databases, and a second SQLite to open, hidden
-// from the rest of the process.
+// argv: fake driver, folder of an NVRTC, folder for the databases, and a second SQLite to open,
+// hidden from the rest of the process.
 #include <dlfcn.h>
 
 #include <cstdio>
