@@ -62,8 +62,9 @@ bool is_blackwell(const DeviceLimits& limits) {
 
 /// The sums of Q K^T, and the one chain at a time that is added to them.
 int scores(const Variant& variant, int rows, int columns) {
-  const int chains = std::min(score_chains(padded_head_dim(variant.head_dim)), 2);
-  return chains * accumulator(rows, columns);
+  const int depth = padded_head_dim(variant.head_dim);
+  const int chains = score_chains(depth, significand_bits(variant.dtype));
+  return std::min(chains, 2) * accumulator(rows, columns);
 }
 
 int fa2_registers(const Variant& variant, const KernelConfig& config, const DeviceLimits& limits) {

@@ -1,5 +1,6 @@
 #include "runtime/testing/inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -90,6 +91,22 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
       tensors.key = fill(dtype, keys,
                          with_first_column([&](int row) { return kRise * (row + 1) / keys.rows; }));
       break;
+    case InputKind::kOneHeavy: {
+      // Even queries ask for the first key by column 0, odd ones for the last that all see by 1.
+      const int late = std::max(keys.rows - queries.rows, 0);
+      const double logit = std::log(keys.rows);
+      tensors.query = fill(dtype, queries, [&](int row, int column) {
+        const double noise = source.next();
+        if (column > 1) return noise;
+        return row % 2 == column ? (logit + std::abs(noise)) / scale : 0.0;
+      });
+      tensors.key = fill(dtype, keys, [&](int row, int column) {
+        const double noise = source.next();
+        if (column > 1) return noise;
+        return row == (column == 0 ? 0 : late) ? 1.0 : 0.0;
+      });
+      break;
+    }
   }
   tensors.value = fill(dtype, keys, normal);
   return tensors;

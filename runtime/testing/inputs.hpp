@@ -14,6 +14,7 @@ enum class InputKind {
   kLargeLogits,  ///< Q times 8: a few keys dominate each row
   kOneHot,       ///< query i and key j meet (logit 16) where i = j modulo head_dim, else logit 0
   kRising,       ///< logits rise by 40 along the keys: the running maximum never rests
+  kOneHeavy,     ///< one key, the first or a late one, makes up most of each row
 };
 template <>
 struct EnumNames<InputKind> {
@@ -21,7 +22,8 @@ struct EnumNames<InputKind> {
       std::pair{InputKind::kNormal, std::string_view("normal")},
       std::pair{InputKind::kLargeLogits, std::string_view("large_logits")},
       std::pair{InputKind::kOneHot, std::string_view("one_hot")},
-      std::pair{InputKind::kRising, std::string_view("rising")}};
+      std::pair{InputKind::kRising, std::string_view("rising")},
+      std::pair{InputKind::kOneHeavy, std::string_view("one_heavy")}};
 };
 
 /// N(0, 1) numbers by a counter-based generator and the Box-Muller transform.

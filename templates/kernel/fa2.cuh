@@ -92,7 +92,8 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
   using Element = typename Config::Element;
   constexpr int kDepth = Config::kHeadDimPadded;
   // Registers have no index that varies.
-  constexpr int kUnroll = Config::kQueryInRegisters ? score_chains(kDepth) : 1;
+  constexpr int kUnroll =
+      Config::kQueryInRegisters ? score_chains(kDepth, significand_bits(Element{})) : 1;
   multiply_scores<Element, kDepth, kUnroll>(
       scores, key_tile, [&](unsigned(&query)[Warp::kRowTiles][4], int first, int depth) {
         const auto chain_query = view_from(query_tile, 0, first);
@@ -161,6 +162,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
+      warp_tile.softmax.settle(block);
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
       if (masked) mask.apply(scores, first_query, first_key);

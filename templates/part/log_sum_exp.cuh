@@ -3,6 +3,7 @@
 
 #include "instruction/math.cuh"
 #include "layout.cuh"
+#include "part/significand.cuh"
 
 namespace heddle {
 
@@ -17,7 +18,9 @@ inline float log_sum_exp(float reference, float sum, float bias) {
 /// Of logits summed by mma.sync. Those that user code made over are left as they are.
 template <class Config>
 inline float log_sum_exp(float reference, float sum) {
-  constexpr float kBias = Config::kScoreHook ? 0.0f : score_truncation(Config::kHeadDimPadded);
+  constexpr int kBits = significand_bits(typename Config::Element{});
+  constexpr float kBias =
+      Config::kScoreHook ? 0.0f : score_truncation(Config::kHeadDimPadded, kBits);
   return log_sum_exp(reference, sum, kBias);
 }
 

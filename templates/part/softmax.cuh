@@ -8,8 +8,12 @@
 namespace heddle {
 
 /// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
-/// reference: probabilities then stay below 2^8, far inside the range of fp16 and bf16.
+/// reference: at most so far that probabilities stay below 2^8, far inside the range of fp16 and
+/// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up. A
+/// probability of exactly 1 is rounded without error, one above it is not: where such a key made up
+/// a quarter of the output, its rounding alone used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
+constexpr float kLazyWeightLog2 = 3.0f;
 
 /// Largest entry of each thread row over the four lanes that share the row.
 template <int kRowTiles, int kColumnTiles>
@@ -37,11 +41,13 @@ struct OnlineSoftmax {
 
   float reference[kRows];
   float sum[kRows];
+  float limit[kRows];  ///< a maximum up to here moves nothing
 
   void clear() {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       reference[row] = -infinity();
+      limit[row] = -infinity();
       sum[row] = 0.0f;
     }
   }
@@ -73,6 +79,14 @@ struct OnlineSoftmax {
     }
   }
 
+  /// Once in four blocks, sets the limits by what has been added to the sums. It takes nothing from
+  /// the scores of `block`, the next one: it belongs where those are waited for.
+  void settle(int block) {
+    if (!kLazyRescale || block % 4 != 0) return;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row);
+  }
+
   /// Adds up the four lanes' shares of each sum.
   void finish() {
 #pragma unroll
@@ -93,26 +107,34 @@ struct OnlineSoftmax {
     return reference == -infinity() ? 0.0f : reference;
   }
 
+  /// How far a row's maximum may pass its reference. The four lanes agree to the bit.
+  float lazy_range(int row) const {
+    float row_sum = sum[row];
+    row_sum += shuffle_xor(row_sum, 1);
+    row_sum += shuffle_xor(row_sum, 2);
+    const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
+    return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
+  }
+
   template <int kOutputTiles>
   void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
                float scale_log2) {
-    float moved[kRows];
-    bool any_moved = false;
+    float maxima_log2[kRows];
+    bool any_beyond = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float maximum_log2 = maxima[row] * scale_log2;
-      const float limit = kLazyRescale ? reference[row] + kLazyRescaleThreshold : reference[row];
-      const bool moves = maximum_log2 > limit;
-      moved[row] = moves ? maximum_log2 : reference[row];
-      any_moved = any_moved || moves;
+      maxima_log2[row] = maxima[row] * scale_log2;
+      any_beyond = any_beyond || maxima_log2[row] > limit[row];
     }
     // The vote only gates the branch: a row that does not move is multiplied by exactly 1.
-    if (kLazyRescale && !warp_any(any_moved)) return;
+    if (kLazyRescale && !warp_any(any_beyond)) return;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float factor = fast_exp2(reference[row] - finite_reference(moved[row]));
-      const float exact = moved[row] == reference[row] ? 1.0f : factor;
-      reference[row] = moved[row];
+      const float moved = maxima_log2[row] > limit[row] ? maxima_log2[row] : reference[row];
+      const float factor = fast_exp2(reference[row] - finite_reference(moved));
+      const float exact = moved == reference[row] ? 1.0f : factor;
+      limit[row] = maximum(limit[row], moved);
+      reference[row] = moved;
       sum[row] *= exact;
 #pragma unroll
       for (int c = 0; c < kOutputTiles; ++c) {

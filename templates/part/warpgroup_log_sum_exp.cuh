@@ -2,6 +2,7 @@
 // The log-sum-exp of rows whose logits wgmma has summed.
 
 #include "part/log_sum_exp.cuh"
+#include "part/significand.cuh"
 #include "warpgroup_layout.cuh"
 
 namespace heddle {
@@ -12,7 +13,8 @@ template <class Config>
 inline float warpgroup_log_sum_exp(float reference, float sum) {
   constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);
   static_assert(kChainDepth <= 128);
-  constexpr float kBias = Config::kScoreHook ? 0.0f : chain_truncation(kChainDepth);
+  constexpr int kBits = significand_bits(typename Config::Element{});
+  constexpr float kBias = Config::kScoreHook ? 0.0f : chain_truncation(kChainDepth, kBits);
   return log_sum_exp(reference, sum, kBias);
 }
 

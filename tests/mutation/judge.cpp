@@ -130,7 +130,7 @@ Judge::Judge() : limits_(find_architecture("sm_90a")) {
 }
 
 void Judge::prepare(SmallProblem small) {
-  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, {}, 0};
+  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, {}, {}, 0};
   problem.stated = problem.small.problem;
   if (problem.small.hook != Hook::kNone) problem.stated.variant.mask = MaskKind::kCausal;
   const Problem& asked = problem.stated;
@@ -158,7 +158,16 @@ void Judge::prepare(SmallProblem small) {
   problems_.push_back(std::move(problem));
 }
 
+void Judge::run_alike(PreparedProblem& problem) {
+  if (!problem.small.alike) return;
+  const Problem& asked = problem.small.problem;
+  const HostConfig kernels =
+      compile_for_host(compiler_, asked.variant, *problem.small.alike, limits_);
+  problem.alike = run_on_host(asked, kernels, limits_, problem.small.tensors, {});
+}
+
 void Judge::check_unmutated(PreparedProblem& problem) {
+  run_alike(problem);
   const HostConfig kernels = compile(problem, Mutant{});
   const double begin = cpu_seconds();
   const std::string found = check(problem, kernels);
@@ -215,6 +224,9 @@ std::string Judge::check(const PreparedProblem& problem, const HostConfig& kerne
   const HostRun second = run(small.tensors, {2, Landing::kRandom});
   found = check_run(problem, second);
   if (found.empty() && !same_results(first, second)) found = "two schedules give different bits";
+  if (found.empty() && problem.alike && !same_results(first, *problem.alike)) {
+    found = "another config gives different bits";
+  }
   if (!found.empty() || !small.clean) return found;
   return compare_with_clean(problem, first, run(*small.clean, {1, Landing::kLatest}));
 }

@@ -3,6 +3,7 @@
 // own checks find.
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct PreparedProblem {
   AttentionResult clean_reference;
   std::vector<KernelSource> sources;
   std::set<std::string> headers;  ///< that its kernels include
+  std::optional<HostRun> alike;   ///< by the config that gives the same bits
   double seconds = 0;             ///< CPU time of a run of the kernels as they are
 
   /// Any is, if `family` is empty.
@@ -50,6 +52,7 @@ class Judge {
  private:
   void prepare(SmallProblem small);
   void check_unmutated(PreparedProblem& problem);
+  void run_alike(PreparedProblem& problem);
 
   DeviceLimits limits_;
   HostCompiler compiler_;

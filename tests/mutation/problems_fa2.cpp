@@ -49,6 +49,17 @@ void add_fa2(Problems& list) {
     recipe.inputs = InputKind::kRising, recipe.seqlen_kv = 76;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 dominated rows";
+    recipe.config.tile_n = 16, recipe.mask = MaskKind::kFull, recipe.dominated = true;
+    recipe.inputs = InputKind::kLargeLogits, recipe.batch = 1, recipe.heads = 2;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa2 gently rising";
+    recipe.config.tile_n = 16, recipe.mask = MaskKind::kFull, recipe.seqlen_kv = 161;
+    recipe.inputs = InputKind::kRising, recipe.logit_factor = 0.07;
+    recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
+  })));
+  list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa2 rows without keys";
     recipe.seqlen_q = 70, recipe.seqlen_kv = 33;
   })));

@@ -83,8 +83,17 @@ void spoil_values(const Problem& problem, const Recipe& recipe,
 }  // namespace
 
 SmallProblem make(const Recipe& recipe) {
-  SmallProblem made{recipe.name, recipe.config, make_problem(recipe),   {},
-                    {},          recipe.hook,   recipe.multiprocessors, recipe.small_cache};
+  SmallProblem made;
+  made.name = recipe.name;
+  made.config = recipe.config;
+  made.problem = make_problem(recipe);
+  made.hook = recipe.hook;
+  made.multiprocessors = recipe.multiprocessors;
+  made.small_cache = recipe.small_cache;
+  if (recipe.dominated) {
+    made.alike = recipe.config;
+    made.alike->running_max = RunningMax::kEveryBlock;
+  }
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
