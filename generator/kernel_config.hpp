@@ -9,7 +9,8 @@ namespace heddle {
 /// kReference is the float64 (or fp32 baseline) kernel that checks the others; it is never tuned.
 enum class Family { kUnfused, kFa1, kFa2, kFa3, kReference };
 /// When a row's running maximum moves: with every key block, or only once it is exceeded by a
-/// factor of 2^8 (fewer rescales of the accumulator).
+/// factor of 2^8 or by a key that makes up an eighth of the row (fewer rescales of the
+/// accumulator).
 enum class RunningMax { kEveryBlock, kLazy };
 /// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
 /// walks tiles by turns, or as it comes to them.

@@ -53,13 +53,13 @@ constexpr int score_chains(int depth, int significand_bits) {
   return (depth + chain - 1) / chain;
 }
 
-/// What truncation takes from a large dot product, relative to it and on average over two kinds:
-/// partial sums that grow evenly, and a first term that outweighs the rest. Each step of 16 cuts
-/// the sum to 24 bits; where the sum grows, half a unit of it (0.36 * 2^-23 of the sum so far,
-/// averaged over mantissas) is lost (n + 1) / 2 times in the n steps of a chain. The terms of a
-/// step are cut to 25 bits below the largest exponent before they are added, which fp16's products
-/// reach. Chains are added without bias. A row's largest logits, which make its log-sum-exp, are
-/// such products.
+/// What truncation takes from a large dot product, relative to it and on average. Each of the n
+/// steps of a chain cuts the sum to 24 bits: half a unit (0.36 * 2^-23 of the sum so far, averaged
+/// over mantissas), (n + 1) / 2 times that where the sum grows evenly. Before, it cuts its terms to
+/// 25 bits below the largest one's exponent, which fp16's products reach: with them, by the sums of
+/// docs/performance.md run on a CPU, 0.26 * 2^-23 a step is the middle between sums that grow
+/// evenly and a first term that outweighs the rest. Chains are added without bias. A row's largest
+/// logits, which make its log-sum-exp, are such products.
 constexpr float chain_truncation(int chain, int significand_bits) {
   const float steps = static_cast<float>(chain) / 16.0f;
   const float units = significand_bits > 8 ? 0.26f * steps : 0.18f * (steps + 1.0f);

@@ -40,8 +40,8 @@ std::vector<LengthPair> length_pairs(const std::vector<int>& lengths) {
 
 InputKind kind_of(int index) {
   constexpr InputKind kKinds[] = {InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot,
-                                  InputKind::kRising};
-  return kKinds[index % 4];
+                                  InputKind::kRising, InputKind::kOneHeavy};
+  return kKinds[static_cast<std::size_t>(index) % std::size(kKinds)];
 }
 
 class Suite {

@@ -2,63 +2,47 @@
 
 #include <cstring>
 
-#include "runtime/host/product_sum.hpp"
+#include "runtime/host/product_slice.hpp"
 
 namespace heddle {
 namespace {
 
-constexpr int kRows = 16;
-constexpr int kColumns = 8;
-constexpr int kMostDepth = 32;
-
-struct Operands {
-  double a[kRows][kMostDepth];
-  double b[kMostDepth][kColumns];
-};
+constexpr std::size_t kColumns = 8;
 
 /// A register holds `per` elements that follow each other along the depth.
 /// A: register i of lane l holds row l / 4 + 8 (i % 2), depth per (l % 4) + 4 per (i / 2) and on.
 /// B: register i holds column l / 4, depth per (l % 4) + 4 per i and on.
-Operands gather(const WarpCalls& lanes, host::WarpOperation operation) {
+ProductSlice gather(const WarpCalls& lanes, host::WarpOperation operation) {
   const ElementFormat format = element_format(operation);
   const int per = 4 / format.bytes;
-  Operands operands;
+  ProductSlice slice(operation, kColumns, kKeptBits);
   for (int lane = 0; lane < 32; ++lane) {
     const host::WarpCall& call = *lanes[static_cast<std::size_t>(lane)];
     for (int part = 0; part < per; ++part) {
       const int shift = 8 * format.bytes * part;
       const int depth = per * (lane % 4) + part;
       for (int i = 0; i < 4; ++i) {
-        operands.a[lane / 4 + 8 * (i % 2)][depth + 4 * per * (i / 2)] =
+        slice.a(lane / 4 + 8 * (i % 2), depth + 4 * per * (i / 2)) =
             static_cast<double>(element_value(call.a[i] >> shift, operation));
       }
       for (int i = 0; i < 2; ++i) {
-        operands.b[depth + 4 * per * i][lane / 4] =
+        slice.b(depth + 4 * per * i, lane / 4) =
             static_cast<double>(element_value(call.b[i] >> shift, operation));
       }
     }
   }
-  return operands;
+  slice.prepare();
+  return slice;
 }
 
 }  // namespace
 
 void multiply_matrices(const WarpCalls& lanes, host::WarpOperation operation) {
-  const Operands operands = gather(lanes, operation);
-  const int depth = element_format(operation).depth;
-  double sums[kRows][kColumns] = {};
-  for (int row = 0; row < kRows; ++row) {
-    for (int k = 0; k < depth; ++k) {
-      for (int column = 0; column < kColumns; ++column) {
-        sums[row][column] += operands.a[row][k] * operands.b[k][column];
-      }
-    }
-  }
+  const ProductSlice slice = gather(lanes, operation);
   for (int lane = 0; lane < 32; ++lane) {
     float* accumulator = lanes[static_cast<std::size_t>(lane)]->accumulator;
     for (int i = 0; i < 4; ++i) {
-      accumulator[i] =
-          exact_sum(accumulator[i], sums[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2]);
+      accumulator[i] = slice.sum(lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2, accumulator[i]);
     }
   }
 }

@@ -11,7 +11,7 @@ namespace heddle {
 
 using WarpCalls = std::array<host::WarpCall*, 32>;
 
-/// accumulator += a * b, by the rule of exact_sum().
+/// accumulator += a * b, as AlignedSum adds.
 void multiply_matrices(const WarpCalls& lanes, host::WarpOperation operation);
 
 /// Each lane's `address` names a row of 16 bytes; the rows of matrix i are those of lanes 8 i to

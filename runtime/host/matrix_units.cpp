@@ -180,8 +180,9 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
   if (product.done) return;
   product.done = true;
   const host::MatrixProduct& shape = product.shape;
-  const auto depth = static_cast<std::size_t>(element_format(shape.element).depth);
-  ProductSlice slice(depth, static_cast<std::size_t>(shape.columns));
+  const bool narrow = shape.element == host::WarpOperation::kMultiplyE4m3;
+  ProductSlice slice(shape.element, static_cast<std::size_t>(shape.columns),
+                     narrow ? kKeptBits8 : kKeptBits);
   const auto store_a = [&](int row, int k, double value) { slice.a(row, k) = value; };
   read_chunks(check_, slice_b(shape), shape.element,
               [&](int column, int k, double value) { slice.b(k, column) = value; });
@@ -190,8 +191,7 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
   } else {
     read_registers(product.a, shape.element, store_a);
   }
-  const bool aligned = shape.element == host::WarpOperation::kMultiplyE4m3;
-  if (!aligned) slice.sum();
+  slice.prepare();
   Warp& warp = warps_[static_cast<std::size_t>(warp_index)];
   for (int lane = 0; lane < kWarpSize; ++lane) {
     auto& held = warp.lanes[static_cast<std::size_t>(lane)].held;
@@ -202,8 +202,7 @@ void MatrixUnits::evaluate(int warp_index, Product& product) {
       const MatrixPlace place = wgmma_accumulator_place(lane, i);
       unsigned& bits = entry->values[static_cast<std::size_t>(i)];
       const float before = shape.adds ? host::bits_float(bits) : 0.0f;
-      bits = host::float_bits(aligned ? slice.aligned(place.row, place.column, before)
-                                      : exact_sum(before, slice.sum_at(place.row, place.column)));
+      bits = host::float_bits(slice.sum(place.row, place.column, before));
     }
   }
 }

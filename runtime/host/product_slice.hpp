@@ -2,6 +2,7 @@
 // The numbers of a product of a warp: sixteen rows of its warpgroup's 64, read from shared memory
 // or registers.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -15,50 +16,44 @@ namespace heddle {
 
 constexpr int kSliceRows = 16;
 constexpr int kOperandRegisters = 4;
-constexpr std::size_t kMostDepth = 32;
 
 /// Sixteen rows of a product as matrices of numbers.
 class ProductSlice {
  public:
-  ProductSlice(std::size_t depth, std::size_t columns)
-      : depth_(depth), columns_(columns), a_(kSliceRows * depth), b_(depth * columns) {}
+  ProductSlice(host::WarpOperation operation, std::size_t columns, int kept_bits)
+      : depth_(static_cast<std::size_t>(element_format(operation).depth)),
+        sum_(kept_bits, depth_),
+        a_(kSliceRows * depth_),
+        b_(columns * depth_) {}
 
-  double& a(int row, int k) {
-    return a_[static_cast<std::size_t>(row) * depth_ + static_cast<std::size_t>(k)];
-  }
-  double& b(int k, int column) {
-    return b_[static_cast<std::size_t>(k) * columns_ + static_cast<std::size_t>(column)];
-  }
+  double& a(int row, int k) { return a_[at(row, k)]; }
+  double& b(int k, int column) { return b_[at(column, k)]; }
 
-  /// All sums of products.
-  void sum() {
-    sums_.assign(kSliceRows * columns_, 0.0);
-    for (std::size_t row = 0; row < kSliceRows; ++row) {
-      double* sums = &sums_[row * columns_];
-      for (std::size_t k = 0; k < depth_; ++k) {
-        const double factor = a_[row * depth_ + k];
-        const double* factors = &b_[k * columns_];
-        for (std::size_t column = 0; column < columns_; ++column) {
-          sums[column] += factor * factors[column];
-        }
-      }
-    }
+  /// Once all numbers are in place.
+  void prepare() {
+    a_powers_ = powers(a_);
+    b_powers_ = powers(b_);
   }
-  double sum_at(int row, int column) const {
-    return sums_[static_cast<std::size_t>(row) * columns_ + static_cast<std::size_t>(column)];
-  }
-  /// One element as 8-bit forms have it.
-  float aligned(int row, int column, float before) {
-    std::array<double, kMostDepth> terms;
-    for (std::size_t k = 0; k < depth_; ++k) {
-      terms[k] = a(row, static_cast<int>(k)) * b(static_cast<int>(k), column);
-    }
-    return aligned_sum(before, {terms.data(), depth_});
+  /// before + the sum of products of one element.
+  float sum(int row, int column, float before) const {
+    const std::size_t a = at(row, 0), b = at(column, 0);
+    return sum_(before, &a_[a], &a_powers_[a], &b_[b], &b_powers_[b]);
   }
 
  private:
-  std::size_t depth_, columns_;
-  std::vector<double> a_, b_, sums_;
+  /// Both matrices are stored along the depth.
+  std::size_t at(int line, int k) const {
+    return static_cast<std::size_t>(line) * depth_ + static_cast<std::size_t>(k);
+  }
+  static std::vector<double> powers(const std::vector<double>& numbers) {
+    std::vector<double> result(numbers.size());
+    std::transform(numbers.begin(), numbers.end(), result.begin(), leading_power);
+    return result;
+  }
+
+  std::size_t depth_;
+  AlignedSum sum_;
+  std::vector<double> a_, b_, a_powers_, b_powers_;
 };
 
 /// Calls `store(row, depth, value)` for what the chunks of an operand hold.

@@ -4,31 +4,33 @@
 #include <cmath>
 
 namespace heddle {
-namespace {
-
-constexpr int kKeptBits = 13;  ///< below the leading one of the largest term
-
-}  // namespace
-
 ElementFormat element_format(host::WarpOperation operation) {
   if (operation == host::WarpOperation::kMultiplyE4m3) return {1, 32};
   return {2, 16};
 }
 
-float aligned_sum(float addend, std::span<const double> products) {
-  double largest = std::fabs(static_cast<double>(addend));
-  double plain = addend;
-  for (const double product : products) {
-    largest = std::max(largest, std::fabs(product));
-    plain += product;
+double leading_power(double value) {
+  if (value == 0.0 || !std::isfinite(value)) return 0.0;
+  return std::ldexp(1.0, std::ilogb(value));
+}
+
+AlignedSum::AlignedSum(int kept_bits, std::size_t depth)
+    : depth_(depth), kept_(std::ldexp(1.0, kept_bits)) {}
+
+float AlignedSum::operator()(float addend, const double* a, const double* a_powers, const double* b,
+                             const double* b_powers) const {
+  double largest = leading_power(static_cast<double>(addend));
+  double plain = static_cast<double>(addend);
+  for (std::size_t k = 0; k < depth_; ++k) {
+    largest = std::max(largest, a_powers[k] * b_powers[k]);
+    plain += a[k] * b[k];
   }
-  if (!std::isfinite(plain)) return towards_zero(plain);
-  if (largest == 0.0) return 0.0f;
-  const double quantum = std::ldexp(1.0, std::ilogb(largest) - kKeptBits);
-  const double scale = 1.0 / quantum;
-  double sum = std::trunc(addend * scale);
-  for (const double product : products) sum += std::trunc(product * scale);
-  return towards_zero(sum * quantum);
+  if (largest == 0.0 || !std::isfinite(plain)) return towards_zero(plain);
+  const double scale = kept_ / largest;
+  // Below 2^27 in magnitude, so that an int holds each term: the conversion cuts it.
+  double sum = static_cast<int>(static_cast<double>(addend) * scale);
+  for (std::size_t k = 0; k < depth_; ++k) sum += static_cast<int>(a[k] * b[k] * scale);
+  return towards_zero(sum / scale);
 }
 
 }  // namespace heddle

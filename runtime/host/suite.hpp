@@ -12,7 +12,7 @@
 namespace heddle {
 
 struct HostSuiteOptions {
-  std::vector<Family> families;  ///< empty = unfused, fa1, fa2
+  std::vector<Family> families;  ///< empty = unfused, fa1, fa2, fa3
   std::uint64_t seed = 0;        ///< draws configs, sizes and inputs
   /// Every nth row of the pairwise table (1 = all of it).
   int stride = 1;

@@ -23,7 +23,7 @@ constexpr int kSplits[] = {1, 3};
 constexpr Layout kLayouts[] = {Layout::kBatchHeadRow, Layout::kBatchRowHead,
                                Layout::kEverySecondRow, Layout::kOddPitch};
 constexpr InputKind kKinds[] = {InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot,
-                                InputKind::kRising};
+                                InputKind::kRising, InputKind::kOneHeavy};
 constexpr int kNamedTile = 64;
 /// Factors from here on, element type, mask and the knobs, meet in every pair; the ones before
 /// (sizes, layout, inputs) show each value.

@@ -14,6 +14,8 @@ namespace heddle {
 /// a quarter of the output, its rounding alone used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
 constexpr float kLazyWeightLog2 = 3.0f;
+/// Key blocks from one look at the sums to the next.
+constexpr int kLazySettleBlocks = 4;
 
 /// Largest entry of each thread row over the four lanes that share the row.
 template <int kRowTiles, int kColumnTiles>
@@ -79,10 +81,11 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Once in four blocks, sets the limits by what has been added to the sums. It takes nothing from
-  /// the scores of `block`, the next one: it belongs where those are waited for.
+  /// Sets the limits by what has been added to the sums. It takes nothing from the scores of
+  /// `block`, the next one: it belongs where those are waited for. Every block would cost more than
+  /// the rescales it saves where the softmax is the bottleneck (docs/performance.md).
   void settle(int block) {
-    if (!kLazyRescale || block % 4 != 0) return;
+    if (!kLazyRescale || block % kLazySettleBlocks != 0) return;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row);
   }

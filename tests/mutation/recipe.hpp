@@ -29,7 +29,7 @@ struct Recipe {
   Hook hook = Hook::kNone;
   int multiprocessors = 0;  ///< 0 = as many as the device has
   bool small_cache = false;
-  /// No row sums up to 16 of its largest probability: the lazy maximum is as good as the exact one.
+  /// No row sums up to 8 of its largest probability: the lazy maximum is as good as the exact one.
   bool dominated = false;
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
 };
