@@ -1,6 +1,8 @@
 #include "cli/problem_file.hpp"
 
+#include <filesystem>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -15,8 +17,17 @@ namespace {
 }
 
 YAML::Node load(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw Error(ErrorCode::kInvalidArgument, "problem",
+                "--problem: '" + path + "' is a folder; give a YAML file");
+  }
   try {
-    return YAML::LoadFile(path);
+    const std::vector<YAML::Node> documents = YAML::LoadAllFromFile(path);
+    if (documents.empty()) fail(path, 0, "nothing in it; expected 'name: value' lines");
+    if (documents.size() > 1) {
+      fail(path, documents[1].Mark().line, "a second document; a file holds one problem");
+    }
+    return documents.front();
   } catch (const YAML::BadFile&) {
     throw Error(ErrorCode::kInvalidArgument, "problem",
                 "--problem: cannot read '" + path + "'; check that the file exists");
@@ -32,10 +43,13 @@ void read_problem_file(const std::string& path, const AssignValue& assign) {
   if (!root.IsMap()) fail(path, root.Mark().line, "expected 'name: value' lines");
   std::set<std::string> seen;
   for (const auto& entry : root) {
-    if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
-      fail(path, entry.first.Mark().line, "expected 'name: value' with a single value");
+    if (!entry.first.IsScalar()) {
+      fail(path, entry.first.Mark().line, "expected 'name: value' with a single name");
     }
     const auto name = entry.first.as<std::string>();
+    if (!entry.second.IsScalar()) {
+      fail(path, entry.first.Mark().line, "'" + name + "' needs a single value: 'name: value'");
+    }
     if (!seen.insert(name).second) {
       fail(path, entry.first.Mark().line, "'" + name + "' is given twice");
     }

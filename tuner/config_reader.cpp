@@ -29,6 +29,9 @@ Json parse(const std::string& text, const std::string& file) {
     throw Error(ErrorCode::kInvalidArgument, "model",
                 file + ": not valid JSON at byte " + std::to_string(error.byte) +
                     "; give a model's config.json");
+  } catch (const Json::exception& error) {  // a number beyond double's range
+    throw Error(ErrorCode::kInvalidArgument, "model",
+                file + ": " + error.what() + "; give a model's config.json");
   }
   if (!object.is_object()) {
     throw Error(ErrorCode::kInvalidArgument, "model",

@@ -63,21 +63,24 @@ struct OnlineSoftmax {
     rescale(maxima, output, scale_log2);
   }
 
-  /// Turns scores into probabilities relative to the references, and adds them to the sums.
+  /// Turns scores into probabilities relative to the references, and adds them to the sums: first to
+  /// each other, since thousands of equal ones added to a growing sum would all be rounded alike.
   template <int kColumnTiles>
   void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float offset = -finite_reference(reference[row]);
+      float block_sum = 0.0f;
 #pragma unroll
       for (int c = 0; c < kColumnTiles; ++c) {
 #pragma unroll
         for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
           float& score = scores.value[row / 2][c][i];
           score = fast_exp2(score * scale_log2 + offset);
-          sum[row] += score;
+          block_sum += score;
         }
       }
+      sum[row] += block_sum;
     }
   }
 

@@ -7,8 +7,8 @@
 
 namespace heddle {
 
-/// Up to a depth of 128 what is put back stays below the two units in the last place by which it
-/// would be wrong where nothing was cut.
+/// Up to a depth of 128 what is put back stays below the four units in the last place by which it
+/// may be wrong where nothing was cut.
 template <class Config>
 inline float warpgroup_log_sum_exp(float reference, float sum) {
   constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);

@@ -169,6 +169,24 @@ TEST_CASE("A model that no kernel can honour names the flag that accepts that") 
   check_refusal(heddle.run({"bench", "--samples", "0"}), {"--samples", "0"});
 }
 
+TEST_CASE("A problem file that is none says so") {
+  HeddleProcess heddle;
+  const auto refuse = [&](const std::string& name, const std::string& text,
+                          std::initializer_list<std::string> words) {
+    check_refusal(heddle.run({"explain", "--problem", heddle.write(name, text)}), words);
+  };
+  refuse("empty.yaml", "", {"empty.yaml", "name: value"});
+  refuse("list.yaml", "heads: [1, 2]\n", {"list.yaml:1", "'heads'", "single value"});
+  refuse("two.yaml", "heads: 4\n---\nheads: 8\n", {"two.yaml:3", "one problem"});
+  check_refusal(heddle.run({"explain", "--problem", "/"}), {"--problem", "'/'", "folder"});
+}
+
+TEST_CASE("A model file with a number beyond all range is refused by name") {
+  HeddleProcess heddle;
+  const std::string path = heddle.write("big.json", "{\"num_attention_heads\": 32, \"x\": 1e400}");
+  check_refusal(heddle.run({"tune", "--model", path, "--arch", "sm_90a"}), {"big.json", "1e400"});
+}
+
 TEST_CASE("A model file nested beyond reason is refused, not followed") {
   HeddleProcess heddle;
   constexpr int kDepth = 200000;

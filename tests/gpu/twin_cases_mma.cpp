@@ -1,4 +1,5 @@
-// mma.sync: exact on small integers and where one term is not zero, near on random input.
+// mma.sync: exact on small integers and where one term is not zero, bit for bit with
+// the twin on random input, too.
 #include "tests/gpu/twin_matrix.hpp"
 
 namespace heddle {

@@ -142,6 +142,7 @@ void Judge::prepare(SmallProblem small) {
     problem.clean_reference =
         reference_attention(asked, *problem.small.clean, ReferenceMode::kFloat64);
   }
+  problem.alike = run_alike(problem.small);
   for (const KernelPart part : kernel_parts(problem.small.config)) {
     KernelSource source = emit(problem.small.problem.variant, problem.small.config, part, limits_);
     add_hook(problem.small, source.main.text);
@@ -158,16 +159,21 @@ void Judge::prepare(SmallProblem small) {
   problems_.push_back(std::move(problem));
 }
 
-void Judge::run_alike(PreparedProblem& problem) {
-  if (!problem.small.alike) return;
-  const Problem& asked = problem.small.problem;
+DeviceLimits Judge::limits_of(const SmallProblem& small) const {
+  DeviceLimits limits = limits_;
+  if (small.multiprocessors > 0) limits.sm_count = small.multiprocessors;
+  return limits;
+}
+
+std::optional<HostRun> Judge::run_alike(const SmallProblem& small) {
+  if (!small.alike) return std::nullopt;
+  const DeviceLimits limits = limits_of(small);
   const HostConfig kernels =
-      compile_for_host(compiler_, asked.variant, *problem.small.alike, limits_);
-  problem.alike = run_on_host(asked, kernels, limits_, problem.small.tensors, {});
+      compile_for_host(compiler_, small.problem.variant, *small.alike, limits);
+  return run_on_host(small.problem, kernels, limits, small.tensors, {});
 }
 
 void Judge::check_unmutated(PreparedProblem& problem) {
-  run_alike(problem);
   const HostConfig kernels = compile(problem, Mutant{});
   const double begin = cpu_seconds();
   const std::string found = check(problem, kernels);
@@ -213,8 +219,7 @@ HostConfig Judge::compile(const PreparedProblem& problem, const Mutant& mutant) 
 
 std::string Judge::check(const PreparedProblem& problem, const HostConfig& kernels) const {
   const SmallProblem& small = problem.small;
-  DeviceLimits limits = limits_;
-  if (small.multiprocessors > 0) limits.sm_count = small.multiprocessors;
+  const DeviceLimits limits = limits_of(small);
   const auto run = [&](const HostTensors& tensors, const Schedule& schedule) {
     return run_on_host(small.problem, kernels, limits, tensors, {schedule, 1});
   };

@@ -35,7 +35,7 @@ struct PreparedProblem {
 
 class Judge {
  public:
-  /// Compiles nothing yet.
+  /// Compiles none of the kernels that mutants change.
   Judge();
   /// Throws Error when the kernels as they are fail a check. Of one family, or all if empty.
   void check_unmutated(int jobs, const std::string& family);
@@ -52,7 +52,8 @@ class Judge {
  private:
   void prepare(SmallProblem small);
   void check_unmutated(PreparedProblem& problem);
-  void run_alike(PreparedProblem& problem);
+  std::optional<HostRun> run_alike(const SmallProblem& small);
+  DeviceLimits limits_of(const SmallProblem& small) const;
 
   DeviceLimits limits_;
   HostCompiler compiler_;

@@ -84,6 +84,12 @@ TEST_CASE("what a mutant ends in") {
     CHECK(verdict.outcome == Outcome::kKilled);
     CHECK(says(verdict, "wrong answer: LSE["));
   }
+  SECTION("bits unlike another config's") {
+    const Verdict verdict =
+        verdict_of(softmax, "kLazyWeightLog2 = 3.0f", "kLazyWeightLog2 = -9.0f");
+    CHECK(verdict.outcome == Outcome::kKilled);
+    CHECK(says(verdict, "another config gives different bits"));
+  }
   SECTION("an index beyond an array of registers") {
     const Verdict verdict = verdict_of(softmax, "row < kRows", "row <= kRows");
     CHECK(verdict.outcome == Outcome::kKilled);

@@ -23,7 +23,7 @@ struct SmallProblem {
   /// The kernels are emitted for the full mask and given a score hook or a mask hook that hides
   /// what a causal mask would.
   Hook hook = Hook::kNone;
-  /// A config whose kernels give the same bits.
+  /// A config whose kernels give the same bits; of a problem without a hook.
   std::optional<KernelConfig> alike;
   int multiprocessors = 0;  ///< of the device; 0 = as many as it has
   /// Heads of fa3 are grouped as if L2 kept 16 kB, so that small problems have several groups.

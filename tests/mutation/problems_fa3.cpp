@@ -233,6 +233,20 @@ void add_fa3(Problems& list) {
     recipe.mask = MaskKind::kFull, recipe.hook = Hook::kMask, recipe.heads = 1;
     recipe.bad_values = 40;
   })));
+  const Recipe lazy{.name = "fa3 dominated rows",
+                    .config = {.family = Family::kFa3, .tile_m = 64, .tile_n = 16, .warps = 4},
+                    .mask = MaskKind::kFull,
+                    .batch = 1,
+                    .heads = 2,
+                    .kv_heads = 1,
+                    .inputs = InputKind::kLargeLogits,
+                    .dominated = true};
+  list.push_back(make(lazy));
+  list.push_back(make(with(lazy, [](Recipe& recipe) {
+    recipe.name = "fa3 gently rising";
+    recipe.inputs = InputKind::kRising, recipe.logit_factor = 0.07;
+    recipe.seqlen_kv = 161, recipe.dominated = false;
+  })));
   list.push_back(
       make({.name = "fa3 long rows of sums",
             .config = {.family = Family::kFa3, .tile_m = 64, .tile_n = 16, .warps = 4, .stages = 1},
