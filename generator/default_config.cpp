@@ -27,7 +27,7 @@ struct PrefillTile {
 };
 
 constexpr PrefillTile kPrefillTiles[] = {{64, 128, 64, 4, 2, kHopper, kHopper, true, true},
-                                         {64, 128, 128, 4, 1, kHopper, kHopper},
+                                         {64, 128, 64, 4, 3, kHopper, kHopper, false, true},
                                          {64, 128, 96, 4, 1},
                                          {128, 128, 48, 4, 2},
                                          {128, 128, 32, 4, 2, 0, 10},
