@@ -63,8 +63,9 @@ struct OnlineSoftmax {
     rescale(maxima, output, scale_log2);
   }
 
-  /// Turns scores into probabilities relative to the references, and adds them to the sums: first to
-  /// each other, since thousands of equal ones added to a growing sum would all be rounded alike.
+  /// Turns scores into probabilities relative to the references, and adds them to the sums: first
+  /// to each other, since thousands of equal ones added to a growing sum would all be rounded
+  /// alike.
   template <int kColumnTiles>
   void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
 #pragma unroll

@@ -49,9 +49,8 @@ HostTensors one_third(DataType dtype) {
 TEST_CASE("the float64 reference agrees with a double loop over queries and keys") {
   const auto dtype = GENERATE(DataType::kFp16, DataType::kBf16);
   const auto mask = GENERATE(MaskKind::kFull, MaskKind::kCausal);
-  const auto kind =
-      GENERATE(InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot, InputKind::kRising,
-               InputKind::kOneHeavy);
+  const auto kind = GENERATE(InputKind::kNormal, InputKind::kLargeLogits, InputKind::kOneHot,
+                             InputKind::kRising, InputKind::kOneHeavy);
   for (const Sizes& sizes :
        {Sizes{.batch = 2, .heads = 6, .kv_heads = 2, .seqlen_q = 67, .seqlen_kv = 130},
         Sizes{.heads = 3, .kv_heads = 1, .seqlen_q = 1, .seqlen_kv = 65},

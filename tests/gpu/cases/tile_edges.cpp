@@ -19,7 +19,8 @@ namespace {
 constexpr int kLengths[] = {1,  2,  7,   8,   15,  16,  17,  31,  33,  63,
                             64, 65, 127, 128, 129, 191, 192, 193, 255, 257};
 /// Rows of a head's queries that see keys, over the batch: the contract sets the largest of the
-/// kernel's errors against the largest of the baseline's, and a single row is a poor sample of both.
+/// kernel's errors against the largest of the baseline's, and a single row is a poor sample of
+/// both.
 constexpr int kRows = 16;
 constexpr int kSplits = 3;
 constexpr std::size_t kWorkspaceAlignment = 256;
