@@ -62,7 +62,7 @@ constexpr int score_chains(int depth, int significand_bits) {
 /// which make its log-sum-exp, are such products.
 constexpr float chain_truncation(int chain, int significand_bits) {
   const float steps = static_cast<float>(chain) / 16.0f;
-  const float units = significand_bits > 8 ? 0.23f * steps : 0.18f * (steps + 1.0f);
+  const float units = significand_bits > 8 ? 0.20f * steps : 0.18f * (steps + 1.0f);
   return units * 0x1p-23f;
 }
 /// The same of the mma.sync families, by their chains.

@@ -16,11 +16,10 @@ constexpr double kFloor = 1e-5;  // of the row's scale; absolute for LSE
 constexpr double kLogitUlps = 4.0;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The distance to the next fp32 number above |value|; beyond the largest, that to the largest.
+/// The distance to the next fp32 number above |value|.
 double float_ulp(double value) {
-  if (!std::isfinite(value)) return 0;
-  const float last = std::nextafter(std::numeric_limits<float>::max(), 0.0f);
-  const auto magnitude = static_cast<float>(std::min(std::abs(value), static_cast<double>(last)));
+  const float magnitude = std::abs(static_cast<float>(value));
+  if (!std::isfinite(magnitude)) return 0;
   return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
          static_cast<double>(magnitude);
 }
