@@ -189,7 +189,10 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
   parameters.query_tiles = query_tiles(sizes, config);
   const double scale = resolved_scale(problem.variant, sizes);
   parameters.scale = static_cast<float>(scale);
-  parameters.scale_log2 = static_cast<float>(scale * std::numbers::log2e);
+  const double scale_log2 = scale * std::numbers::log2e;
+  parameters.scale_log2 = static_cast<float>(scale_log2);
+  parameters.scale_log2_excess =
+      static_cast<float>((static_cast<double>(parameters.scale_log2) - scale_log2) / scale_log2);
   parameters.num_splits = plan.num_splits;
   parameters.split_tiles = plan.split_tiles;
   auto* workspace = static_cast<char*>(pointers.workspace);

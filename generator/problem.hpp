@@ -40,19 +40,6 @@ struct EnumNames<LengthKind> {
       std::pair{LengthKind::kSeqused, std::string_view("seqused")}};
 };
 
-/// The leading 1 included.
-constexpr int significand_bits(DataType type) {
-  switch (type) {
-    case DataType::kFp16:
-      return 11;
-    case DataType::kBf16:
-      return 8;
-    case DataType::kE4m3:
-      return 4;
-  }
-  return 0;
-}
-
 constexpr int element_bytes(DataType type) {
   return type == DataType::kE4m3 ? 1 : 2;
 }

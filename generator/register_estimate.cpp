@@ -63,7 +63,7 @@ bool is_blackwell(const DeviceLimits& limits) {
 /// The sums of Q K^T, and the one chain at a time that is added to them.
 int scores(const Variant& variant, int rows, int columns) {
   const int depth = padded_head_dim(variant.head_dim);
-  const int chains = score_chains(depth, significand_bits(variant.dtype));
+  const int chains = score_chains(depth);
   return std::min(chains, 2) * accumulator(rows, columns);
 }
 

@@ -29,51 +29,45 @@ static_assert(warp_grid_columns(128, 128, 4) == 2, "64 x 64");
 static_assert(warp_grid_columns(128, 80, 8) == 1, "16 x 80: 80 is five blocks of 16");
 static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps");
 
-/// Depth of Q K^T that one chain of tensor-core sums covers, for a padded head dim and elements of
-/// `significand_bits` (11 of fp16, 8 of bf16). The tensor core truncates at each 16 of depth,
-/// always towards zero; chains are added in fp32, which rounds to nearest. A model of it that gives
-/// an H200's log-sum-exp to the bit or the next one predicts, as the worst error over its bound
-/// where logits rise along the keys, before score_truncation() is put back:
+/// Depth of Q K^T that one chain of tensor-core sums covers, for a padded head dim. The tensor core
+/// truncates at each 16 of depth, always towards zero; chains are added in fp32, which rounds to
+/// nearest. The worst error of the log-sum-exp in 3000 rows of rising fp16 logits, over its bound and
+/// with what log_sum_exp() puts back, as tests/host/log_sum_exp_bound_test.cpp prints it:
 ///
-///   head dim         64    96   128   192   256
-///   one chain      0.90  1.15  1.21  2.46  2.18
-///   chains of 64         0.82  0.83  1.11  0.98
-///   chains of 48         0.64        0.98  0.87
-///   chains of 32   0.70  0.52  0.54  0.86  0.78
+///   head dim          64    96   128   192   256
+///   one chain       0.60  0.59  0.62
+///   chains of 128                           0.81
+///   chains of 96                      0.88
+///   chains of 64                      0.69  0.59
+///   chains of 48          0.43
+///   chains of 32                      0.56  0.51
 ///
-/// The softmax may add 0.15. With chains of 32 one of 6356 runs, of fp16, whose products have more
-/// bits to lose, exceeded the bound by 3 %: hence 16 there. Up to 64 and from 112 to 128 a second
-/// chain costs registers that the fastest tiles do not have (they spill), so one has to do.
-constexpr int score_chain_depth(int depth, int significand_bits) {
-  if (depth > 128) return significand_bits > 8 ? 16 : 32;
+/// Up to 64 and from 112 to 128 a second chain costs registers that the fastest tiles do not have.
+constexpr int score_chain_depth(int depth) {
+  if (depth > 128) return 32;
   return depth > 64 && depth <= 96 ? 48 : depth;
 }
-constexpr int score_chains(int depth, int significand_bits) {
-  const int chain = score_chain_depth(depth, significand_bits);
-  return (depth + chain - 1) / chain;
+constexpr int score_chains(int depth) {
+  return (depth + score_chain_depth(depth) - 1) / score_chain_depth(depth);
 }
 
-/// What truncation takes from a large dot product, relative to it and on average. Each of the n
-/// steps of a chain cuts the sum to 24 bits: half a unit (0.36 * 2^-23 of the sum so far, averaged
-/// over mantissas), (n + 1) / 2 times that where the sum grows evenly. Before, it cuts its terms to
-/// 25 bits below the largest one's exponent, which fp16's products reach: with them it is 0.21 to
-/// 0.30 * 2^-23 a step (tests/host/truncation_test.cpp), of which no more is put back than the
-/// contract allows where a sum is exact. Chains are added without bias. A row's largest logits,
-/// which make its log-sum-exp, are such products.
-constexpr float chain_truncation(int chain, int significand_bits) {
-  const float steps = static_cast<float>(chain) / 16.0f;
-  const float units = significand_bits > 8 ? 0.20f * steps : 0.18f * (steps + 1.0f);
-  return units * 0x1p-23f;
+/// What is put back for truncation, as a share of a logit. A chain loses 0.1 to 0.3 * 2^-23 of a
+/// large sum at each step on average (tests/host/truncation_test.cpp), and nothing where the sums
+/// are exact. This much, 1.5 * 2^-23 in the deepest chain (of 128), leaves both within the contract:
+/// four units in the last place are 2 * 2^-23 at least, and rounding the result costs up to half of
+/// one more.
+constexpr float chain_truncation(int chain) {
+  return static_cast<float>(chain / 16) * 0x1.8p-26f;
 }
 /// The same of the mma.sync families, by their chains.
-constexpr float score_truncation(int depth, int significand_bits) {
-  const int chain = score_chain_depth(depth, significand_bits);
-  return chain_truncation(chain < depth ? chain : depth, significand_bits);
+constexpr float score_truncation(int depth) {
+  const int chain = score_chain_depth(depth);
+  return chain_truncation(chain < depth ? chain : depth);
 }
 
-static_assert(score_chains(64, 11) == 1 && score_chains(128, 8) == 1);
-static_assert(score_chains(96, 8) == 2 && score_chains(80, 11) == 2);
-static_assert(score_chains(256, 8) == 8 && score_chains(256, 11) == 16);
+static_assert(score_chains(64) == 1 && score_chains(128) == 1);
+static_assert(score_chains(96) == 2 && score_chains(80) == 2);
+static_assert(score_chains(256) == 8);
 
 /// fa1: at most four warps split the keys of a tile; more warps form further teams.
 constexpr int fa1_key_warps(int warps) {

@@ -35,6 +35,12 @@ inline float natural_log(float x) {
   return fast_log2(x) * kLn2;
 }
 
+/// a * b + c, rounded once. Spelled out where the error matters: whether a compiler fuses by itself
+/// is its own affair, and the CPU's is told not to.
+inline float multiply_add(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+
 /// The larger operand; the other one where one is NaN. A NaN logit still poisons its row: it
 /// reaches the sum through fast_exp2.
 inline float maximum(float a, float b) {

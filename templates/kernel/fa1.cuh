@@ -223,7 +223,7 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
       parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, tile.first_query);
   const int rows = minimum(valid_rows, Config::kTileM);
   for (int row = thread_index(); row < rows; row += Config::kThreads) {
-    log_sum_exps[row] = log_sum_exp<Config>(shared.reference[row], shared.sum[row]);
+    log_sum_exps[row] = log_sum_exp<Config>(parameters, shared.reference[row], shared.sum[row]);
   }
 }
 

@@ -92,8 +92,7 @@ inline void multiply_query_key(typename WarpTile<Config>::Scores& scores,
   using Element = typename Config::Element;
   constexpr int kDepth = Config::kHeadDimPadded;
   // Registers have no index that varies.
-  constexpr int kUnroll =
-      Config::kQueryInRegisters ? score_chains(kDepth, significand_bits(Element{})) : 1;
+  constexpr int kUnroll = Config::kQueryInRegisters ? score_chains(kDepth) : 1;
   multiply_scores<Element, kDepth, kUnroll>(
       scores, key_tile, [&](unsigned(&query)[Warp::kRowTiles][4], int first, int depth) {
         const auto chain_query = view_from(query_tile, 0, first);
@@ -198,8 +197,8 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
 #pragma unroll
   for (int row = 0; row < 2 * Warp::kRowTiles; ++row) {
     inverse_sums[row] = warp_tile.softmax.inverse_sum(row);
-    log_sum_exps[row] =
-        log_sum_exp<Config>(warp_tile.softmax.reference[row], warp_tile.softmax.sum[row]);
+    log_sum_exps[row] = log_sum_exp<Config>(parameters, warp_tile.softmax.reference[row],
+                                            warp_tile.softmax.sum[row]);
   }
   warp_tile.output.for_each(
       [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });

@@ -237,7 +237,8 @@ struct Consumer {
     softmax.finish();
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      log_sum_exps[row] = warpgroup_log_sum_exp<Config>(softmax.reference[row], softmax.sum[row]);
+      log_sum_exps[row] =
+          warpgroup_log_sum_exp<Config>(parameters, softmax.reference[row], softmax.sum[row]);
       const float inverse_sum = softmax.inverse_sum(row);
 #pragma unroll
       for (int c = 0; c < Output::kColumnTiles; ++c) {

@@ -45,23 +45,21 @@ inline SoftmaxRow find_row(const AttentionParameters& parameters, long long flat
   return row;
 }
 
-/// Four logits (log2 units) from `key` on; -inf where the row may not see.
+/// Four scores (unscaled) from `key` on; -inf where the row may not see.
 template <class Config>
-inline void load_logits(float (&logits)[kGroup], const AttentionParameters& parameters,
+inline void load_scores(float (&scores)[kGroup], const AttentionParameters& parameters,
                         const SoftmaxRow& row, int key) {
-  const Bytes<16> scores = load<16>(row.scores + key);
+  const Bytes<16> loaded = load<16>(row.scores + key);
 #pragma unroll
   for (int i = 0; i < kGroup; ++i) {
     const ScorePosition position{row.batch, row.head, row.query, key + i};
-    float score = __uint_as_float(scores.value[i]);
+    scores[i] = __uint_as_float(loaded.value[i]);
     if constexpr (Config::kScoreHook) {
-      logits[i] = Config::score(score * parameters.scale, position) * kLog2E;
-    } else {
-      logits[i] = score * parameters.scale_log2;
+      scores[i] = Config::score(scores[i] * parameters.scale, position) / parameters.scale;
     }
     bool visible = key + i < row.keys;
     if constexpr (Config::kMaskHook) visible = visible && Config::visible(position);
-    if (!visible) logits[i] = -infinity();
+    if (!visible) scores[i] = -infinity();
   }
 }
 
@@ -79,13 +77,17 @@ struct Statistics {
   /// Exponents are taken relative to this: -inf - -inf would be NaN.
   float reference() const { return maximum == -infinity() ? 0.0f : maximum; }
   float inverse_sum() const { return sum == 0.0f ? 0.0f : 1.0f / sum; }
+  float probability(float score, float scale_log2) const {
+    return fast_exp2(multiply_add(score, scale_log2, -reference()));
+  }
 };
 
 template <class Config>
 inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
                               const Statistics& statistics, int thread) {
   if (thread == 0 && parameters.log_sum_exp != nullptr) {
-    parameters.log_sum_exp[flat] = log_sum_exp<Config>(statistics.maximum, statistics.sum);
+    parameters.log_sum_exp[flat] =
+        log_sum_exp<Config>(parameters, statistics.maximum, statistics.sum);
   }
 }
 
@@ -137,7 +139,8 @@ struct HeldRow {
   using Team = RowTeam<kThreads>;
 
   SoftmaxRow row;
-  float logits[kGroups][kGroup];
+  /// Scores, then probabilities.
+  float entries[kGroups][kGroup];
 
   static int key(int group) { return (Team::thread() + group * kThreads) * kGroup; }
 
@@ -145,26 +148,26 @@ struct HeldRow {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-      for (float& logit : logits[g]) logit = -infinity();
-      if (key(g) < row.keys) load_logits<Config>(logits[g], parameters, row, key(g));
+      for (float& score : entries[g]) score = -infinity();
+      if (key(g) < row.keys) load_scores<Config>(entries[g], parameters, row, key(g));
     }
   }
 
-  Statistics exponentiate() {
+  Statistics exponentiate(float scale_log2) {
     Statistics statistics;
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-      for (float logit : logits[g]) statistics.maximum = maximum(statistics.maximum, logit);
+      for (float score : entries[g]) statistics.maximum = maximum(statistics.maximum, score);
     }
-    statistics.maximum = Team::largest(statistics.maximum);
+    statistics.maximum = Team::largest(statistics.maximum) * scale_log2;
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
       if (key(g) >= row.keys) continue;
 #pragma unroll
-      for (float& logit : logits[g]) {
-        logit = fast_exp2(logit - statistics.reference());
-        statistics.sum += logit;
+      for (float& entry : entries[g]) {
+        entry = statistics.probability(entry, scale_log2);
+        statistics.sum += entry;
       }
     }
     statistics.sum = Team::total(statistics.sum);
@@ -176,8 +179,8 @@ struct HeldRow {
     for (int g = 0; g < kGroups; ++g) {
       if (key(g) >= row.keys) continue;
 #pragma unroll
-      for (float& logit : logits[g]) logit *= inverse_sum;
-      store_probabilities<typename Config::Element>(row, key(g), logits[g]);
+      for (float& probability : entries[g]) probability *= inverse_sum;
+      store_probabilities<typename Config::Element>(row, key(g), entries[g]);
     }
   }
 };
@@ -198,7 +201,7 @@ inline void softmax_held(const AttentionParameters& parameters, long long first,
 #pragma unroll
   for (int i = 0; i < kRowCount; ++i) {
     if (first + i >= rows) return;
-    const Statistics statistics = held[i].exponentiate();
+    const Statistics statistics = held[i].exponentiate(parameters.scale_log2);
     held[i].store(statistics.inverse_sum());
     store_log_sum_exp<Config>(parameters, first + i, statistics, Held::Team::thread());
   }
@@ -226,14 +229,15 @@ inline Statistics softmax_streamed(const AttentionParameters& parameters, const 
   constexpr int kStep = Config::kThreads * kGroup;
   using Team = RowTeam<Config::kThreads>;
   const int first_key = Team::thread() * kGroup;
-  float logits[kGroup];
+  const float scale_log2 = parameters.scale_log2;
+  float scores[kGroup];
   Statistics mine;
   for (int key = first_key; key < row.keys; key += kStep) {
-    load_logits<Config>(logits, parameters, row, key);
+    load_scores<Config>(scores, parameters, row, key);
     const Statistics before = mine;
-    for (float logit : logits) mine.maximum = maximum(mine.maximum, logit);
+    for (float score : scores) mine.maximum = maximum(mine.maximum, score * scale_log2);
     mine.sum *= fast_exp2(before.maximum - mine.reference());
-    for (float logit : logits) mine.sum += fast_exp2(logit - mine.reference());
+    for (float score : scores) mine.sum += mine.probability(score, scale_log2);
   }
   Statistics statistics;
   statistics.maximum = Team::largest(mine.maximum);
@@ -241,11 +245,11 @@ inline Statistics softmax_streamed(const AttentionParameters& parameters, const 
   const float inverse_sum = statistics.inverse_sum();
   for (int step = 0; step < row.keys; step += kStep) {
     const int key = step + first_key;
-    if (key < row.keys) load_logits<Config>(logits, parameters, row, key);
+    if (key < row.keys) load_scores<Config>(scores, parameters, row, key);
     Team::sync();
     if (key >= row.keys) continue;
-    for (float& logit : logits) logit = fast_exp2(logit - statistics.reference()) * inverse_sum;
-    store_probabilities<typename Config::Element>(row, key, logits);
+    for (float& entry : scores) entry = statistics.probability(entry, scale_log2) * inverse_sum;
+    store_probabilities<typename Config::Element>(row, key, scores);
   }
   return statistics;
 }

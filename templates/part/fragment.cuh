@@ -6,7 +6,6 @@
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
 #include "part/shared_tile.cuh"
-#include "part/significand.cuh"
 #include "part/tile_view.cuh"
 
 namespace heddle {
@@ -169,9 +168,8 @@ inline void add_score_chain(Accumulator<kRowTiles, kColumnTiles>& sum, const Til
 /// loop with kUnroll 1: unrolled, ptxas would start them all at once and run out of registers.
 template <class Element, int kDepth, int kUnroll, class Scores, class Tile, class LoadRows>
 inline void multiply_scores(Scores& scores, const Tile& keys, LoadRows load_rows) {
-  constexpr int kBits = significand_bits(Element{});
-  constexpr int kChain = score_chain_depth(kDepth, kBits);
-  constexpr int kFirst = kDepth - (score_chains(kDepth, kBits) - 1) * kChain;
+  constexpr int kChain = score_chain_depth(kDepth);
+  constexpr int kFirst = kDepth - (score_chains(kDepth) - 1) * kChain;
   scores.clear();
   add_score_chain<Element, kFirst>(scores, keys, load_rows, 0);
 #pragma unroll kUnroll

@@ -50,8 +50,8 @@ inline void add_nonfinite(Stored* stored, long long row_stride, const BlockRange
   for (int column = thread_index(); column < Config::kHeadDim; column += Config::kThreads) {
 #pragma unroll 1
     for (int key = first_key; key < end_key; ++key) {
-      const float value = to_float(
-          tensor_row<const Element>(parameters.value, item.batch, item.kv_head, key)[column]);
+      const float value =
+          to_float(tensor_row<Element>(parameters.value, item.batch, item.kv_head, key)[column]);
       if (is_finite(value)) continue;
 #pragma unroll 1
       for (int row = 0; row < rows; ++row) {

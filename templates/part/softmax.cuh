@@ -77,7 +77,7 @@ struct OnlineSoftmax {
 #pragma unroll
         for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
           float& score = scores.value[row / 2][c][i];
-          score = fast_exp2(score * scale_log2 + offset);
+          score = fast_exp2(multiply_add(score, scale_log2, offset));
           block_sum += score;
         }
       }

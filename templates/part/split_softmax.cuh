@@ -24,7 +24,7 @@ inline float finite_reference(float reference) {
 /// Turns this warp's scores into probabilities relative to the team's row maxima.
 template <class Config>
 inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
-                                     TeamExchange<Config>& exchange, const float* reference,
+                                     TeamExchange<Config>& exchange, float* reference,
                                      float scale_log2) {
   using Split = KeySplit<Config>;
   StepRows<Config> rows;
@@ -41,7 +41,7 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
     rows.sum[row] = 0.0f;
   }
   scores.for_each([&](int row, int, int, float& score) {
-    score = fast_exp2(score * scale_log2 - rows.reference[row]);
+    score = fast_exp2(multiply_add(score, scale_log2, -rows.reference[row]));
     rows.sum[row] += score;
   });
 #pragma unroll

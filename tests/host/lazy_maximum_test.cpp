@@ -14,6 +14,11 @@ constexpr int kQueries = 64;
 constexpr int kKeys = 320;  ///< five blocks
 constexpr int kBlock = 64;
 
+/// The leading 1 included.
+constexpr int significand_bits(DataType dtype) {
+  return dtype == DataType::kFp16 ? 11 : 8;
+}
+
 Problem one_head(DataType dtype) {
   Problem problem;
   problem.variant.dtype = dtype;

@@ -66,19 +66,17 @@ class DotProducts {
 
 }  // namespace
 
-TEST_CASE("what is put back lies between what even sums and a large first term lose") {
-  constexpr double kSlack = 0.25;  // of 2^-23: an eighth of the least that four fp32 units are
+TEST_CASE("no more is put back than large sums lose on average") {
   for (const DataType dtype : {DataType::kFp16, DataType::kBf16}) {
     for (const int depth : {16, 32, 64, 96, 128}) {
       const double even = DotProducts(dtype, Growth::kEven).mean_loss(depth);
       const double first = DotProducts(dtype, Growth::kFirstTerm).mean_loss(depth);
-      const double put_back =
-          0x1p23 * static_cast<double>(chain_truncation(depth, significand_bits(dtype)));
+      const double put_back = 0x1p23 * static_cast<double>(chain_truncation(depth));
       std::printf("%s depth %3d: even %.2f, first term %.2f, put back %.2f (2^-23)\n",
                   std::string(enum_name(dtype)).c_str(), depth, even, first, put_back);
       INFO(enum_name(dtype) << ", depth " << depth);
-      CHECK(put_back >= std::min(even, first) - kSlack);
-      CHECK(put_back <= std::max(even, first) + kSlack);
+      CHECK(put_back <= std::max(even, first));
+      CHECK(put_back >= std::max(even, first) / 3);
     }
   }
 }

@@ -77,8 +77,10 @@ KernelSource without_hooks(KernelSource source) {
   text.erase(first, last - first);
   if (source.part == KernelPart::kUnfusedSoftmax) {
     std::string& kernel = header_text(source, "kernel/unfused_softmax.cuh");
-    replace_once(kernel, "logits[i] = Config::score(score * parameters.scale, position) * kLog2E;",
-                 "");
+    replace_once(
+        kernel,
+        "scores[i] = Config::score(scores[i] * parameters.scale, position) / parameters.scale;",
+        "");
     replace_once(kernel,
                  "if constexpr (Config::kMaskHook) visible = visible && Config::visible(position);",
                  "");

@@ -6,6 +6,7 @@
 // Kernels are compiled by the hundred: to read <math.h> would take longer than the kernel itself.
 extern "C" {
 float fmaxf(float, float);
+float fmaf(float, float, float);
 float fabsf(float);
 float copysignf(float, float);
 float exp2f(float);

@@ -35,6 +35,11 @@ inline float natural_log(float x) {
   return fast_log2(x) * kLn2;
 }
 
+inline float multiply_add(float a, float b, float c) {
+  const float sum = fmaf(a, b, c);
+  return sum != sum ? host::bits_float(0x7fffffffu) : sum;
+}
+
 inline float maximum(float a, float b) {
   // max.f32 puts -0 before +0 and makes one NaN of two; fmaxf need do neither.
   if (a == 0.0f && b == 0.0f) return a + b;
