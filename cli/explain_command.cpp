@@ -25,6 +25,7 @@ struct ExplainOptions {
 struct Explanation {
   Problem problem;
   DeviceLimits limits;
+  bool assumed_device = false;
   Choice choice;
   bool forced = false;
   LaunchPlan plan;
@@ -36,6 +37,7 @@ Explanation explain(const ExplainOptions& options) {
   result.problem = options.problem.resolve();
   const SelectionPlace place = place_of(options.target, options.services);
   result.limits = place.limits;
+  result.assumed_device = place.assumed;
   result.forced = options.kernel.any_given();
   result.choice = choose_config(options.kernel, options.services, result.problem, place);
   result.plan = plan_launch(result.problem, result.choice.config, place.limits);
@@ -71,13 +73,14 @@ void print(const Explanation& result) {
                              launch.shared_bytes);
   }
   std::cout << fmt::format(
-      "device   {}, {} SMs; {} block(s) per SM at once, {:.2f} waves\n"
+      "device   {}{}, {} SMs; {} block(s) per SM at once, {:.2f} waves\n"
       "work     {:.3g} FLOP, {:.3g} B from HBM (at least {:.3g}), workspace {} B\n"
       "predicted {}; bound by {}\n",
-      result.limits.architecture, result.limits.sm_count, prediction.blocks_per_sm,
-      prediction.waves, flop_count(result.problem), prediction.hbm_bytes,
-      minimal_bytes(result.problem), result.plan.workspace_bytes,
-      format_seconds(prediction.seconds), prediction.binding);
+      result.limits.architecture,
+      result.assumed_device ? " (assumed: no GPU here; --arch names another)" : "",
+      result.limits.sm_count, prediction.blocks_per_sm, prediction.waves,
+      flop_count(result.problem), prediction.hbm_bytes, minimal_bytes(result.problem),
+      result.plan.workspace_bytes, format_seconds(prediction.seconds), prediction.binding);
   std::vector<std::vector<std::string>> rows{{"  if only bound by", "time"}};
   for (const auto& [name, seconds] : terms(prediction)) {
     rows.push_back({"  " + name, format_seconds(seconds)});

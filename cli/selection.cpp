@@ -29,7 +29,7 @@ SelectionPlace place_of(const TargetFlags& target, const ServiceFlags& services)
     }
   }
   const DeviceLimits limits = target.resolve();
-  return {limits, class_of(limits)};
+  return {limits, class_of(limits), !target.given()};
 }
 
 std::string why_chosen(const Choice& choice) {

@@ -11,6 +11,7 @@ namespace heddle {
 struct SelectionPlace {
   DeviceLimits limits;
   DeviceClass device;
+  bool assumed = false;  ///< there is no GPU, and none was named
 };
 
 /// The architecture asked for, else the GPU here, else sm_90a. Not for verbs that need a GPU.

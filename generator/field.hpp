@@ -88,6 +88,7 @@ std::string value_choices() {
   if constexpr (std::is_same_v<Value, bool>) return "true or false";
   if constexpr (std::is_same_v<Value, std::string>) return "text";
   if constexpr (std::is_floating_point_v<Value>) return "a number";
+  if constexpr (std::is_same_v<Value, int>) return "a whole number within +-2147483647";
   return "a whole number";
 }
 

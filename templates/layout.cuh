@@ -31,8 +31,8 @@ static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps"
 
 /// Depth of Q K^T that one chain of tensor-core sums covers, for a padded head dim. The tensor core
 /// truncates at each 16 of depth, always towards zero; chains are added in fp32, which rounds to
-/// nearest. The worst error of the log-sum-exp in 3000 rows of rising fp16 logits, over its bound and
-/// with what log_sum_exp() puts back, as tests/host/log_sum_exp_bound_test.cpp prints it:
+/// nearest. The worst error of the log-sum-exp in 3000 rows of 64 rising fp16 logits, over its
+/// bound and with what log_sum_exp() puts back (tests/host/log_sum_exp_bound_test.cpp prints it):
 ///
 ///   head dim          64    96   128   192   256
 ///   one chain       0.60  0.59  0.62
@@ -42,7 +42,9 @@ static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps"
 ///   chains of 48          0.43
 ///   chains of 32                      0.56  0.51
 ///
-/// Up to 64 and from 112 to 128 a second chain costs registers that the fastest tiles do not have.
+/// Fewer keys and more rows come closer (0.96 with one chain of 64; docs/performance.md): where
+/// registers allow it, chains are short. Up to 64 and from 112 to 128 a second one costs registers
+/// that the fastest tiles do not have (they spill).
 constexpr int score_chain_depth(int depth) {
   if (depth > 128) return 32;
   return depth > 64 && depth <= 96 ? 48 : depth;
@@ -51,14 +53,17 @@ constexpr int score_chains(int depth) {
   return (depth + score_chain_depth(depth) - 1) / score_chain_depth(depth);
 }
 
-/// What is put back for truncation, as a share of a logit. A chain loses 0.1 to 0.3 * 2^-23 of a
+/// What is put back for truncation, as a share of a logit. A chain loses 0.08 to 0.4 * 2^-23 of a
 /// large sum at each step on average (tests/host/truncation_test.cpp), and nothing where the sums
-/// are exact. This much, 1.5 * 2^-23 in the deepest chain (of 128), leaves both within the contract:
-/// four units in the last place are 2 * 2^-23 at least, and rounding the result costs up to half of
-/// one more.
+/// are exact. This much, 1.5 * 2^-23 in the deepest chain (of 128), leaves both within the
+/// contract: four units in the last place of a logit are 2 * 2^-23 of it at least, and rounding
+/// the result costs a quarter to a half, the more where the logarithm carries it past a power of
+/// two.
 constexpr float chain_truncation(int chain) {
   return static_cast<float>(chain / 16) * 0x1.8p-26f;
 }
+/// At most so much for the log-sum-exp of a split: it is rounded twice, for itself and when merged.
+constexpr float kMostPutBackInPart = 0x1p-23f;
 /// The same of the mma.sync families, by their chains.
 constexpr float score_truncation(int depth) {
   const int chain = score_chain_depth(depth);

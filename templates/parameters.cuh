@@ -31,7 +31,8 @@ struct AttentionParameters {
 
   float scale;       ///< multiplies q·k; > 0
   float scale_log2;  ///< scale * log2(e)
-  /// scale_log2 / (scale * log2(e)) - 1: what rounding added to it, at most 2^-24.
+  /// What rounding added to it, of the scale before that was rounded itself: scale_log2 / (scale *
+  /// log2(e)) - 1, at most 2^-24 either way.
   float scale_log2_excess;
 
   /// Split-KV: split i of num_splits owns key tiles [i * split_tiles, (i + 1) * split_tiles).

@@ -17,8 +17,8 @@ constexpr int tma_row_bytes(int padded_head_dim) {
   return (padded_head_dim + kBoxColumns - 1) / kBoxColumns * kBoxColumns * 2;
 }
 
-/// Chains of wgmma sums that Q K^T is cut into: each truncates towards zero, and the sums of one
-/// deeper than 128 would be off by more than the contract grants the log-sum-exp.
+/// Chains of wgmma sums that Q K^T is cut into: each truncates towards zero, and one deeper than
+/// 128 would need more put back than exact sums bear (chain_truncation in layout.cuh).
 constexpr int wgmma_score_chains(int padded_head_dim) {
   return (padded_head_dim + 127) / 128;
 }

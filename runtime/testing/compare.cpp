@@ -110,7 +110,7 @@ class Comparer {
     if (!std::isfinite(expected) && both_special) return;
     const double logit =
         reference_.largest_logit.empty() ? expected : reference_.largest_logit[row];
-    const double allowed = kFloor + kLogitUlps * float_ulp(logit);
+    const double allowed = allowed_log_sum_exp_error(logit);
     result_.record.lse_error =
         std::max(result_.record.lse_error, std::isnan(error) ? kInfinity : error);
     if (error <= allowed) return;  // false for NaN
@@ -186,6 +186,10 @@ class Comparer {
 };
 
 }  // namespace
+
+double allowed_log_sum_exp_error(double largest_logit) {
+  return kFloor + kLogitUlps * float_ulp(largest_logit);
+}
 
 Comparison compare(const Problem& problem, const AttentionResult& reference,
                    const AttentionResult& baseline, const std::vector<std::uint16_t>& output,

@@ -27,4 +27,7 @@ Comparison compare(const Problem& problem, const AttentionResult& reference,
                    const AttentionResult& baseline, const std::vector<std::uint16_t>& output,
                    const std::vector<float>& log_sum_exp);
 
+/// How far a log-sum-exp may be from the reference's, by the row's largest |logit|.
+double allowed_log_sum_exp_error(double largest_logit);
+
 }  // namespace heddle

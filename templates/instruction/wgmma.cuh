@@ -54,7 +54,7 @@ inline void wgmma_commit() {
 /// the finished ones wrote or read: only now may they be read or written.
 template <int kPending, class... Registers>
 inline void wgmma_wait(Registers&... registers) {
-  static_assert(kPending >= 0);
+  static_assert(kPending >= 0, "no fewer than none may be unfinished");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
   (pin(registers), ...);
 }

@@ -17,7 +17,7 @@ struct SplitWeights {
 
   /// `parts` points at the row's first log-sum-exp; those of the other splits follow `stride`
   /// floats apart. The lanes of a warp share the work.
-  static SplitWeights of_row(float* parts, long long stride, int num_splits) {
+  static SplitWeights of_row(const float* parts, long long stride, int num_splits) {
     float largest = -infinity();
     for (int split = lane(); split < num_splits; split += kWarpSize) {
       largest = maximum(largest, parts[split * stride]);
@@ -64,7 +64,7 @@ inline void combine(const AttentionParameters& parameters) {
       static_cast<long long>(block_index()) * (Config::kThreads / kWarpSize) + warp();
   if (row >= rows) return;
 
-  float* parts = parameters.partial_log_sum_exp + row;
+  const float* parts = parameters.partial_log_sum_exp + row;
   const SplitWeights weights = SplitWeights::of_row(parts, rows, parameters.num_splits);
 
   float merged[kPairs][2];
@@ -77,7 +77,7 @@ inline void combine(const AttentionParameters& parameters) {
     // split out: 0 * NaN is NaN, as in a run without splits.
     if (parts[part] == -infinity()) continue;
     const float weight = weights.unnormalised(parts[part]) * inverse_sum;
-    float* output = parameters.partial_output + (part + row) * Config::kHeadDim;
+    const float* output = parameters.partial_output + (part + row) * Config::kHeadDim;
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
       const int column = 2 * (lane() + i * kWarpSize);

@@ -56,12 +56,16 @@ inline int visible_keys(const SequenceInfo& sequence, int row) {
 
 /// Copies rows [0, valid_rows) of `source` into shared memory; the others become zero.
 template <class Config, int kRows>
-inline void load_rows(float (&tile)[kRows][Config::kHeadDim + 1], typename Config::Element* source,
-                      long long row_stride, int valid_rows) {
+inline void load_rows(float (&tile)[kRows][Config::kHeadDim + 1],
+                      const typename Config::Element* source, long long row_stride,
+                      int valid_rows) {
   for (int i = thread_index(); i < kRows * Config::kHeadDim; i += kThreads) {
     const int row = i / Config::kHeadDim;
     const int column = i % Config::kHeadDim;
-    tile[row][column] = row < valid_rows ? to_float(source[row * row_stride + column]) : 0.0f;
+    tile[row][column] = 0.0f;
+    if (row >= valid_rows) continue;
+    const auto element = source[row * row_stride + column];  // part/sanitize.cuh says why a copy
+    tile[row][column] = to_float(element);
   }
 }
 
@@ -119,7 +123,7 @@ inline void walk_keys(SharedStorage<Config>& shared, const AttentionParameters& 
     sync_block();  // nobody reads the tile before any more
     load_rows<Config, Config::kTileN>(
         shared.key_or_value,
-        tensor_row<Element>(parameters.key, place.work.batch, place.work.kv_head, first_key),
+        tensor_row<const Element>(parameters.key, place.work.batch, place.work.kv_head, first_key),
         parameters.key.row_stride, place.sequence.key_length - first_key);
     sync_block();
     ScoreTile<Config> tile;
@@ -254,7 +258,7 @@ inline void attention(const AttentionParameters& parameters) {
   const WorkItem& work = place.work;
 
   load_rows<Config, Config::kTileM>(shared.query,
-                                    tensor_row<typename Config::Element>(
+                                    tensor_row<const typename Config::Element>(
                                         parameters.query, work.batch, work.head, place.first_row),
                                     parameters.query.row_stride,
                                     place.sequence.query_length - place.first_row);
@@ -264,10 +268,11 @@ inline void attention(const AttentionParameters& parameters) {
   walk_keys<Config>(shared, parameters, place, [&](const ScoreTile<Config>& tile, int first_key) {
     share_probabilities(shared, tile, rows, place);
     sync_block();
-    load_rows<Config, Config::kTileN>(
-        shared.key_or_value,
-        tensor_row<typename Config::Element>(parameters.value, work.batch, work.kv_head, first_key),
-        parameters.value.row_stride, place.sequence.key_length - first_key);
+    load_rows<Config, Config::kTileN>(shared.key_or_value,
+                                      tensor_row<const typename Config::Element>(
+                                          parameters.value, work.batch, work.kv_head, first_key),
+                                      parameters.value.row_stride,
+                                      place.sequence.key_length - first_key);
     sync_block();
     accumulate_output(output, shared, place);
   });

@@ -23,7 +23,7 @@ namespace heddle::unfused {
 constexpr int kGroup = 4;       ///< scores in one access
 constexpr int kGroupsHeld = 8;  ///< accesses whose results a thread keeps in registers
 
-/// One row, and how its scores become logits in log2 units.
+/// One row, and the keys it sees.
 struct SoftmaxRow {
   float* scores;
   int keys;  ///< the row sees keys [0, keys), masks of hooks aside
@@ -69,7 +69,7 @@ inline void store_probabilities(const SoftmaxRow& row, int key, const float (&p)
            Bytes<8>{{pack(p[0], p[1], Element{}), pack(p[2], p[3], Element{})}});
 }
 
-/// Maximum (log2 units) and sum of a row or of a part of it.
+/// Largest score and sum of a row or of a part of it.
 struct Statistics {
   float maximum = -infinity();
   float sum = 0.0f;
@@ -77,8 +77,9 @@ struct Statistics {
   /// Exponents are taken relative to this: -inf - -inf would be NaN.
   float reference() const { return maximum == -infinity() ? 0.0f : maximum; }
   float inverse_sum() const { return sum == 0.0f ? 0.0f : 1.0f / sum; }
+  /// Before it is divided by the sum: 1 at the maximum, however large that is.
   float probability(float score, float scale_log2) const {
-    return fast_exp2(multiply_add(score, scale_log2, -reference()));
+    return fast_exp2((score - reference()) * scale_log2);
   }
 };
 
@@ -86,8 +87,11 @@ template <class Config>
 inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
                               const Statistics& statistics, int thread) {
   if (thread == 0 && parameters.log_sum_exp != nullptr) {
+    const float reference = statistics.maximum * parameters.scale_log2;
+    // What rounding took from it: probabilities are relative to the score itself.
+    const float residue = multiply_add(statistics.maximum, parameters.scale_log2, -reference);
     parameters.log_sum_exp[flat] =
-        log_sum_exp<Config>(parameters, statistics.maximum, statistics.sum);
+        log_sum_exp<Config>(parameters, reference, statistics.sum, residue);
   }
 }
 
@@ -155,12 +159,13 @@ struct HeldRow {
 
   Statistics exponentiate(float scale_log2) {
     Statistics statistics;
+    float largest = -infinity();
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-      for (float score : entries[g]) statistics.maximum = maximum(statistics.maximum, score);
+      for (float score : entries[g]) largest = maximum(largest, score);
     }
-    statistics.maximum = Team::largest(statistics.maximum) * scale_log2;
+    statistics.maximum = Team::largest(largest);
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
       if (key(g) >= row.keys) continue;
@@ -235,13 +240,13 @@ inline Statistics softmax_streamed(const AttentionParameters& parameters, const 
   for (int key = first_key; key < row.keys; key += kStep) {
     load_scores<Config>(scores, parameters, row, key);
     const Statistics before = mine;
-    for (float score : scores) mine.maximum = maximum(mine.maximum, score * scale_log2);
-    mine.sum *= fast_exp2(before.maximum - mine.reference());
+    for (float score : scores) mine.maximum = maximum(mine.maximum, score);
+    mine.sum *= mine.probability(before.maximum, scale_log2);
     for (float score : scores) mine.sum += mine.probability(score, scale_log2);
   }
   Statistics statistics;
   statistics.maximum = Team::largest(mine.maximum);
-  statistics.sum = Team::total(mine.sum * fast_exp2(mine.maximum - statistics.reference()));
+  statistics.sum = Team::total(mine.sum * statistics.probability(mine.maximum, scale_log2));
   const float inverse_sum = statistics.inverse_sum();
   for (int step = 0; step < row.keys; step += kStep) {
     const int key = step + first_key;

@@ -12,25 +12,29 @@ constexpr float kLn2Excess = static_cast<float>(kLn2 / 0.693147180559945309 - 1.
 
 /// Natural logarithm of sum * 2^reference; -inf for a row that saw no key. `reference` is a logit
 /// in log2 units, too large by the share `excess` of it. The logit outgrows the logarithm, so what
-/// corrects it joins the smaller term, and only the last sum rounds at its size.
-inline float log_sum_exp(float reference, float sum, float excess) {
+/// corrects it joins the smaller term, and only the last sum rounds at its size. (`reference` is
+/// rounded too, but exponents are relative to what it became: `sum` makes up for that; where they
+/// are not, `residue` is what is missing.)
+inline float log_sum_exp(float reference, float sum, float excess, float residue = 0.0f) {
   if (sum == 0.0f) return -infinity();
-  const float correction = fast_log2(sum) - reference * (excess + kLn2Excess);
+  const float correction = fast_log2(sum) + residue - reference * (excess + kLn2Excess);
   return multiply_add(reference, kLn2, correction * kLn2);
 }
 
-/// How much too large a logit is that tensor cores summed in chains which lost the share
-/// `truncation` on average. Those that user code made over are taken as they are.
+/// The share by which a logit in log2 units is too large: what rounding added to the scale, less
+/// what the chains of its sum lose on average. Nothing is put back where user code made it over.
 template <class Config>
 inline float logit_excess(const AttentionParameters& parameters, float truncation) {
-  return Config::kScoreHook ? 0.0f : parameters.scale_log2_excess - truncation;
+  return parameters.scale_log2_excess - (Config::kScoreHook ? 0.0f : truncation);
 }
 
-/// Of logits summed by mma.sync.
-template <class Config>
-inline float log_sum_exp(const AttentionParameters& parameters, float reference, float sum) {
-  constexpr float kTruncation = score_truncation(Config::kHeadDimPadded);
-  return log_sum_exp(reference, sum, logit_excess<Config>(parameters, kTruncation));
+/// Of logits summed by mma.sync, of a whole row or of a split's part of it.
+template <class Config, bool kIsPart = false>
+inline float log_sum_exp(const AttentionParameters& parameters, float reference, float sum,
+                         float residue = 0.0f) {
+  constexpr float kLost = score_truncation(Config::kHeadDimPadded);
+  constexpr float kTruncation = kIsPart && kLost > kMostPutBackInPart ? kMostPutBackInPart : kLost;
+  return log_sum_exp(reference, sum, logit_excess<Config>(parameters, kTruncation), residue);
 }
 
 }  // namespace heddle

@@ -19,7 +19,8 @@ inline void clear_nonfinite(Tile& values) {
 #pragma unroll 1
   for (int i = thread_index(); i < Tile::kRows * Tile::kColumns; i += Config::kThreads) {
     Element* entry = values.at(i / Tile::kColumns, i % Tile::kColumns);
-    if (!is_finite(*entry)) *entry = Element{};
+    const Element element = *entry;
+    if (!is_finite(element)) *entry = Element{};
   }
   sync_block();
 }
@@ -50,8 +51,11 @@ inline void add_nonfinite(Stored* stored, long long row_stride, const BlockRange
   for (int column = thread_index(); column < Config::kHeadDim; column += Config::kThreads) {
 #pragma unroll 1
     for (int key = first_key; key < end_key; ++key) {
-      const float value =
-          to_float(tensor_row<Element>(parameters.value, item.batch, item.kv_head, key)[column]);
+      // A copy first: of an element that is passed on at once g++ reports no read to host
+      // execution.
+      const Element element =
+          tensor_row<const Element>(parameters.value, item.batch, item.kv_head, key)[column];
+      const float value = to_float(element);
       if (is_finite(value)) continue;
 #pragma unroll 1
       for (int row = 0; row < rows; ++row) {

@@ -22,9 +22,7 @@ struct SequenceInfo {
   }
 };
 
-/// First element of a row of a [batch, head, row, column] tensor. Who dereferences it without an
-/// instruction's function asks for no const Element: g++, unlike clang, does not report reads
-/// through pointers to const to the checks of host execution.
+/// First element of a row of a [batch, head, row, column] tensor.
 template <class Element>
 inline Element* tensor_row(const TensorView& view, long long batch, long long head, long long row) {
   return static_cast<Element*>(view.data) + batch * view.batch_stride + head * view.head_stride +

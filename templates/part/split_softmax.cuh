@@ -24,7 +24,7 @@ inline float finite_reference(float reference) {
 /// Turns this warp's scores into probabilities relative to the team's row maxima.
 template <class Config>
 inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
-                                     TeamExchange<Config>& exchange, float* reference,
+                                     TeamExchange<Config>& exchange, const float* reference,
                                      float scale_log2) {
   using Split = KeySplit<Config>;
   StepRows<Config> rows;

@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-/// layout.cuh says why no chain is deeper.
+/// warpgroup_layout.cuh says why no chain is deeper.
 template <class Config>
 inline float warpgroup_log_sum_exp(const AttentionParameters& parameters, float reference,
                                    float sum) {

@@ -58,8 +58,9 @@ inline void add_nonfinite_to_rows(typename Config::Element* stored, long long ro
 #pragma unroll 1
     for (int key = maximum(range.begin, range.first_masked) * Config::kTileN; key < end_key;
          ++key) {
-      const float value = to_float(
-          tensor_row<Element>(parameters.value, mask.item.batch, mask.item.kv_head, key)[column]);
+      const Element element = tensor_row<const Element>(parameters.value, mask.item.batch,
+                                                        mask.item.kv_head, key)[column];
+      const float value = to_float(element);  // part/sanitize.cuh says why a copy
       if (is_finite(value)) continue;
 #pragma unroll 1
       for (int row = 0; row < rows; ++row) {

@@ -113,6 +113,9 @@ TEST_CASE("explain tells kernel, launch and what bounds it without a GPU") {
   const auto result = heddle.run(
       {"explain", "--arch", "sm_90a", "--heads", "32", "--seqlen-q", "4096", "--mask", "causal"});
   CHECK(result.code == 0);
+  CHECK_THAT(result.output, !Contains("assumed"));
+  const auto unnamed = heddle.run({"explain", "--driver", heddle.path("none/libcuda.so.1")});
+  CHECK_THAT(unnamed.output, Contains("sm_90a (assumed: no GPU here"));
   CHECK_THAT(result.output, Contains("family=fa3") && Contains("blocks of") &&
                                 Contains("shared memory") && Contains("FLOP") &&
                                 Contains("bound by"));

@@ -27,6 +27,7 @@ TEST_CASE("A wrong problem is refused by name, value and remedy") {
       {{"--head-dim", "0"}, {"head_dim: 0", "give 8"}},
       {{"--head-dim", "264"}, {"head_dim: 264", "256"}},
       {{"--head-dim", "wide"}, {"head_dim: 'wide'", "whole number"}},
+      {{"--heads", "2147483648"}, {"heads: '2147483648'", "within +-2147483647"}},
       {{"--heads", "6", "--kv-heads", "4"}, {"kv_heads: 4", "does not divide heads (6)"}},
       {{"--seqlen-q", "-3"}, {"seqlen_q: -3", "negative", "0 or more"}},
       {{"--seqlen-kv", "-1"}, {"seqlen_kv: -1", "negative"}},

@@ -1,6 +1,8 @@
 #include "generator/launch_plan.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include <catch2/catch.hpp>
 
@@ -127,4 +129,20 @@ TEST_CASE("the alignment class is the worst of all addresses and used strides") 
   CHECK(alignment_class(problem, pointers) == 4);
   problem.sizes.key_strides = {1, 64 * 8, 64};
   CHECK(alignment_class(problem, pointers) == 16);
+}
+
+TEST_CASE("the parameters say what rounding added to the scale") {
+  Problem problem = problem_of(1, 1, 64, 64);
+  const KernelConfig config = config_of(Family::kFa2, 64, 64);
+  const LaunchPlan plan = plan_launch(problem, config, h200());
+  for (const double scale : {0.0, 0.125, 0.3, 1.0, 7.7, 1e-20, 1e20}) {
+    problem.sizes.scale = scale;
+    const AttentionParameters parameters = fill_parameters(problem, config, plan, {});
+    const double exact = resolved_scale(problem.variant, problem.sizes) * std::numbers::log2e;
+    INFO("scale " << scale);
+    CHECK(std::abs(parameters.scale_log2_excess) <= 0x1p-24f);
+    const double without = static_cast<double>(parameters.scale_log2) /
+                           (1.0 + static_cast<double>(parameters.scale_log2_excess));
+    CHECK(std::abs(without / exact - 1) < 0x1p-45);
+  }
 }

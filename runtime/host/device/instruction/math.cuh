@@ -36,7 +36,7 @@ inline float natural_log(float x) {
 }
 
 inline float multiply_add(float a, float b, float c) {
-  const float sum = fmaf(a, b, c);
+  const float sum = fmaf(a, b, c);  // may keep a NaN's payload; fma.f32 makes one NaN of all
   return sum != sum ? host::bits_float(0x7fffffffu) : sum;
 }
 

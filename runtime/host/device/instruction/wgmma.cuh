@@ -47,7 +47,7 @@ HEDDLE_TWIN void wgmma_commit() {
 }
 template <int kPending, class... Registers>
 HEDDLE_TWIN void wgmma_wait(Registers&... registers) {
-  static_assert(kPending >= 0);
+  static_assert(kPending >= 0, "no fewer than none may be unfinished");
   host::around_products(host::WarpOperation::kProductWait, kPending, registers...);
 }
 
