@@ -163,7 +163,7 @@ struct HeldRow {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
 #pragma unroll
-      for (float score : entries[g]) largest = maximum(largest, score);
+      for (int i = 0; i < kGroup; ++i) largest = maximum(largest, entries[g][i]);
     }
     statistics.maximum = Team::largest(largest);
 #pragma unroll

@@ -69,7 +69,6 @@ void add_unfused(Problems& list) {
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "unfused 4097 keys";
-    recipe.inputs = InputKind::kLargeLogits, recipe.logit_factor = 12;
     recipe.seqlen_q = 3, recipe.seqlen_kv = 4097;
     recipe.batch = 1, recipe.heads = 1, recipe.kv_heads = 1;
   })));
