@@ -197,8 +197,8 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
 #pragma unroll
   for (int row = 0; row < 2 * Warp::kRowTiles; ++row) {
     inverse_sums[row] = warp_tile.softmax.inverse_sum(row);
-    log_sum_exps[row] = log_sum_exp<Config, Config::kSplitKv>(
-        parameters, warp_tile.softmax.reference[row], warp_tile.softmax.sum[row]);
+    log_sum_exps[row] = log_sum_exp<Config>(parameters, warp_tile.softmax.reference[row],
+                                            warp_tile.softmax.sum[row]);
   }
   warp_tile.output.for_each(
       [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });

@@ -28,12 +28,11 @@ inline float logit_excess(const AttentionParameters& parameters, float truncatio
   return parameters.scale_log2_excess - (Config::kScoreHook ? 0.0f : truncation);
 }
 
-/// Of logits summed by mma.sync, of a whole row or of a split's part of it.
-template <class Config, bool kIsPart = false>
+/// Of logits summed by mma.sync.
+template <class Config>
 inline float log_sum_exp(const AttentionParameters& parameters, float reference, float sum,
                          float residue = 0.0f) {
-  constexpr float kLost = score_truncation(Config::kHeadDimPadded);
-  constexpr float kTruncation = kIsPart && kLost > kMostPutBackInPart ? kMostPutBackInPart : kLost;
+  constexpr float kTruncation = score_truncation(Config::kHeadDimPadded);
   return log_sum_exp(reference, sum, logit_excess<Config>(parameters, kTruncation), residue);
 }
 
