@@ -14,8 +14,9 @@ struct TensorView {
 
 /// What a split leaves of a row besides its output.
 struct PartialRow {
-  float reference;  ///< a score, not scaled, near the largest; -inf if it saw no key
-  float sum;        ///< of exp(scale * (s - reference)); 0 if it saw no key
+  float base;     ///< in log2 units, near the largest logit; -inf if the row saw no key
+  float residue;  ///< what rounding took from the base, where probabilities are exact without
+  float sum;      ///< of 2^(logit - base - residue), logits in log2 units
 };
 
 /// Everything a launch knows and a kernel's text does not. Passed by value as the only argument.

@@ -31,7 +31,7 @@ template <class Config>
 struct SharedStorage {
   SharedTile<typename Config::Element, Config::kTileM, Config::kHeadDimPadded> query;
   typename KeyValueWalk<Config>::Storage key_value;
-  float reference[Config::kTileM];  ///< a row's largest score
+  float reference[Config::kTileM];  ///< what a row's exponents are relative to (log2 units)
   float sum[Config::kTileM];
   TeamExchange<Config> team[KeySplit<Config>::kTeams];
 };
@@ -135,7 +135,7 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
       output.value[Split::kRowTiles * step + i / 4][round][i % 4] = owned[i / 4][i % 4];
     }
     if (round == 0) {
-      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row, scale_log2);
+      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row);
     }
   }
   if (Split::kRounds == 1) Split::sync();  // maxima and sums have been read
@@ -223,7 +223,8 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
       parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, tile.first_query);
   const int rows = minimum(valid_rows, Config::kTileM);
   for (int row = thread_index(); row < rows; row += Config::kThreads) {
-    log_sum_exps[row] = log_sum_exp<Config>(parameters, shared.reference[row], shared.sum[row]);
+    const ExponentBase base{shared.reference[row], 0.0f};
+    log_sum_exps[row] = log_sum_exp<Config>(parameters, base, shared.sum[row]);
   }
 }
 

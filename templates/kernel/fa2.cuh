@@ -161,7 +161,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
-      warp_tile.softmax.settle(block, parameters.scale_log2);
+      warp_tile.softmax.settle(block);
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
       if (masked) mask.apply(scores, first_query, first_key);
@@ -205,8 +205,12 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     const long long partial_row = item.split * rows + row;
     store_partial_output<Config>(
         warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
-    store_partial_rows(softmax.reference, softmax.sum, parameters.partial_rows + partial_row,
-                       valid_rows);
+    PartialRow weights[2 * Warp::kRowTiles];
+#pragma unroll
+    for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
+      weights[r] = {softmax.reference[r], 0.0f, softmax.sum[r]};
+    }
+    store_rows(weights, parameters.partial_rows + partial_row, valid_rows);
   } else {
     auto* destination =
         tensor_row<typename Config::Element>(parameters.output, item.batch, item.head, first_query);
@@ -216,7 +220,8 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     float log_sum_exps[2 * Warp::kRowTiles];
 #pragma unroll
     for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
-      log_sum_exps[r] = log_sum_exp<Config>(parameters, softmax.reference[r], softmax.sum[r]);
+      log_sum_exps[r] =
+          log_sum_exp<Config>(parameters, {softmax.reference[r], 0.0f}, softmax.sum[r]);
     }
     store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
   }

@@ -14,21 +14,27 @@ namespace heddle::fa2 {
 /// What the parts of one row weigh together. A part that saw no key weighs 0; if it is the only
 /// other one, the weight of a part is exactly 1.
 struct RowTotal {
-  float reference = -infinity();  ///< the largest of the parts'
-  float sum = 0.0f;               ///< relative to it
-  float scale_log2;
+  ExponentBase base;  ///< the largest of the parts'
+  float sum = 0.0f;   ///< relative to it
 
   /// `parts` points at the row's first part; the others follow `stride` apart. The lanes of a warp
   /// share the work.
-  RowTotal(const PartialRow* parts, long long stride, const AttentionParameters& parameters)
-      : scale_log2(parameters.scale_log2) {
-    for (int split = lane(); split < parameters.num_splits; split += kWarpSize) {
-      reference = maximum(reference, parts[split * stride].reference);
+  RowTotal(const PartialRow* parts, long long stride, int num_splits)
+      : base{-infinity(), -infinity()} {
+    for (int split = lane(); split < num_splits; split += kWarpSize) {
+      base.value = maximum(base.value, parts[split * stride].base);
     }
     for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      reference = maximum(reference, shuffle_xor(reference, mask));
+      base.value = maximum(base.value, shuffle_xor(base.value, mask));
     }
-    for (int split = lane(); split < parameters.num_splits; split += kWarpSize) {
+    for (int split = lane(); split < num_splits; split += kWarpSize) {
+      const PartialRow& part = parts[split * stride];
+      if (part.base == base.value) base.residue = maximum(base.residue, part.residue);
+    }
+    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
+      base.residue = maximum(base.residue, shuffle_xor(base.residue, mask));
+    }
+    for (int split = lane(); split < num_splits; split += kWarpSize) {
       sum += share(parts[split * stride]);
     }
     for (int mask = kWarpSize / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
@@ -36,7 +42,7 @@ struct RowTotal {
 
   /// What a part adds to the sum.
   float share(const PartialRow& part) const {
-    return part.sum * move_factor(part.reference, reference, scale_log2);
+    return part.sum * move_factor({part.base, part.residue}, base);
   }
 };
 
@@ -61,7 +67,7 @@ inline void combine(const AttentionParameters& parameters) {
   if (row >= rows) return;
 
   const PartialRow* parts = parameters.partial_rows + row;
-  const RowTotal total(parts, rows, parameters);
+  const RowTotal total(parts, rows, parameters.num_splits);
 
   float merged[kPairs][2];
 #pragma unroll
@@ -96,7 +102,7 @@ inline void combine(const AttentionParameters& parameters) {
     store_pair<Element, Config::kAlignment>(destination + column, merged[i][0], merged[i][1]);
   }
   if (parameters.log_sum_exp != nullptr && lane() == 0) {
-    parameters.log_sum_exp[row] = log_sum_exp<Config>(parameters, total.reference, total.sum);
+    parameters.log_sum_exp[row] = log_sum_exp<Config>(parameters, total.base, total.sum);
   }
 }
 

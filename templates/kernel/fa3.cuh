@@ -211,7 +211,7 @@ struct Consumer {
       wait_values(work, block + 1);
       multiply_probability_value();
       turns.give();
-      softmax.settle(block, parameters.scale_log2);
+      softmax.settle(block);
       wait_scores<1>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
       wait_output();
@@ -237,8 +237,8 @@ struct Consumer {
     softmax.finish();
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      log_sum_exps[row] =
-          warpgroup_log_sum_exp<Config>(parameters, softmax.reference[row], softmax.sum[row]);
+      log_sum_exps[row] = warpgroup_log_sum_exp<Config>(parameters, {softmax.reference[row], 0.0f},
+                                                        softmax.sum[row]);
       const float inverse_sum = softmax.inverse_sum(row);
 #pragma unroll
       for (int c = 0; c < Output::kColumnTiles; ++c) {

@@ -56,26 +56,12 @@ inline void store_partial_output(Accumulator<kRowTiles, kColumnTiles>& output, f
 }
 
 /// One value per row: the first of the four lanes that share a row stores it.
-template <int kThreadRows>
-inline void store_rows(const float (&values)[kThreadRows], float* destination, int valid_rows) {
+template <class Value, int kThreadRows>
+inline void store_rows(const Value (&values)[kThreadRows], Value* destination, int valid_rows) {
   if (lane() % 4 != 0) return;
 #pragma unroll
   for (int row = 0; row < kThreadRows; ++row) {
     if (fragment_row(row) < valid_rows) destination[fragment_row(row)] = values[row];
-  }
-}
-
-/// The same of what a split's rows weigh.
-template <int kThreadRows>
-inline void store_partial_rows(const float (&references)[kThreadRows],
-                               const float (&sums)[kThreadRows], PartialRow* destination,
-                               int valid_rows) {
-  if (lane() % 4 != 0) return;
-#pragma unroll
-  for (int row = 0; row < kThreadRows; ++row) {
-    if (fragment_row(row) >= valid_rows) continue;
-    store<8>(destination + fragment_row(row),
-             Bytes<8>{{__float_as_uint(references[row]), __float_as_uint(sums[row])}});
   }
 }
 
