@@ -188,6 +188,25 @@ struct Consumer {
     return block;
   }
 
+  /// Starts Q K^T of `block` and P V of the block before; without overlap the latter also ends, and
+  /// nothing runs beside the softmax but products of other teams.
+  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block) {
+    wait_full(shared.key_ring, keys);
+    if constexpr (Config::kOverlap) {
+      turns.take();
+      multiply_query_key(chains);
+      wait_values(work, block + 1);
+      multiply_probability_value();
+    } else {
+      wait_values(work, block + 1);
+      turns.take();
+      multiply_probability_value();
+      wait_output();
+      multiply_query_key(chains);
+    }
+    turns.give();
+  }
+
   /// All key blocks of a tile that has some; leaves the unnormalised output.
   void attend(const Work<Config>& work) {
     const Mask<Config> mask{work.sequence, work.item};
@@ -205,16 +224,11 @@ struct Consumer {
     round(scores);
 #pragma unroll 1
     while (--block >= work.range.begin) {
-      wait_full(shared.key_ring, keys);
-      turns.take();
-      multiply_query_key(chains);
-      wait_values(work, block + 1);
-      multiply_probability_value();
-      turns.give();
+      start_products(chains, work, block);
       softmax.settle(block);
-      wait_scores<1>(chains);
+      wait_scores<Config::kOverlap ? 1 : 0>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
-      wait_output();
+      if constexpr (Config::kOverlap) wait_output();
       rescale(factor);
       round(scores);
     }
