@@ -68,6 +68,7 @@ struct KernelConfig {
   TileScheduler scheduler = TileScheduler::kTilePerBlock;
   bool ping_pong = false;
   Overlap overlap = Overlap::kIntraWarpgroup;
+  bool warp_specialized = true;
   bool tma_store = false;
   bool skip_masked = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
@@ -94,6 +95,8 @@ struct KernelConfig {
               "fa3: warpgroups take turns at the tensor cores"),
         field("overlap", &KernelConfig::overlap,
               "fa3: a warpgroup's products run beside its softmax (intra_warpgroup), or none does"),
+        field("warp_specialized", &KernelConfig::warp_specialized,
+              "fa3: a warpgroup of its own loads; without it warps that also multiply do"),
         field("tma_store", &KernelConfig::tma_store,
               "fa3: store O through shared memory by TMA instead of from registers"),
         field("skip_masked", &KernelConfig::skip_masked,

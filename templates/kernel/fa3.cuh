@@ -9,6 +9,7 @@
 #include "part/epilogue.cuh"
 #include "part/mask.cuh"
 #include "part/softmax.cuh"
+#include "part/team_loader.cuh"
 #include "part/tile_store.cuh"
 #include "part/tma_producer.cuh"
 #include "part/turns.cuh"
@@ -36,6 +37,7 @@ struct Consumer {
   int team;  ///< this warpgroup
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
+  TeamLoader<Config> loader;
   GuardBell<Config::kQueryStages> bell;
   RingPlace<Config::kStages> keys;
   RingPlace<Config::kStages> values;
@@ -52,7 +54,8 @@ struct Consumer {
         parameters(launch.attention),
         team(index),
         turns(index),
-        tiles(storage.tiles) {}
+        tiles(storage.tiles),
+        loader(launch, storage, index) {}
 
   /// First row of this warp within the tile.
   int warp_row() const { return kWarpgroupRows * team + 16 * (warp() % 4); }
@@ -96,6 +99,7 @@ struct Consumer {
     }
     release(shared.key_ring, keys);
     keys.next();
+    loader.keys_released();
   }
 
   /// Starts output += P V.
@@ -116,6 +120,7 @@ struct Consumer {
     wgmma_wait<0>(registers_of(output), probability);
     release(shared.value_ring, values);
     values.next();
+    loader.values_released();
   }
 
   void round(const Scores& scores) {
@@ -205,6 +210,7 @@ struct Consumer {
       multiply_query_key(chains);
     }
     turns.give();
+    loader.products_started();
   }
 
   /// All key blocks of a tile that has some; leaves the unnormalised output.
@@ -218,6 +224,7 @@ struct Consumer {
     turns.take();
     multiply_query_key(chains);
     turns.give();
+    loader.products_started();
     finish_store();
     wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
@@ -244,6 +251,7 @@ struct Consumer {
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
+    loader.queries_released();
   }
 
   /// Normalises the rows; returns their log-sum-exps.
@@ -322,6 +330,7 @@ struct Consumer {
       is_storing = false;
       if (stores()) store_wait_read<0>();
       tiles.release();
+      loader.queries_released();
     }
   }
 
@@ -335,6 +344,7 @@ struct Consumer {
 template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
+  consumer.loader.begin();
   consumer.ring_guard();
   WorkItem item;
   while (consumer.tiles.next(item)) {
@@ -377,7 +387,9 @@ inline void attention(const MappedParameters& parameters) {
   }
   sync_block();
   const int team = uniform(warp() / 4);
-  if (team == kTeams) {
+  if constexpr (!Config::kWarpSpecialized) {
+    consume(parameters, shared, team);
+  } else if (team == kTeams) {
     if constexpr (kRegisters.producer > 0) decrease_registers<kRegisters.producer>();
     supply(parameters, shared);
   } else {
