@@ -232,7 +232,7 @@ struct Consumer {
 #pragma unroll 1
     while (--block >= work.range.begin) {
       start_products(chains, work, block);
-      softmax.settle(block);
+      softmax.settle(block, parameters.scale_log2);
       wait_scores<Config::kOverlap ? 1 : 0>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
       if constexpr (Config::kOverlap) wait_output();

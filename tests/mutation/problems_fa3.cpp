@@ -207,6 +207,7 @@ void add_fa3(Problems& list) {
   add_knobs(list);
   add_walks(list);
   add_edges(list);
+  add_fa3_switches(list);
   add_wide(list);
   add_odd_values(list, plain);
   list.push_back(make(with(plain, [](Recipe& recipe) {
