@@ -204,10 +204,10 @@ void add_fa3(Problems& list) {
       .heads = 2,
       .kv_heads = 1};
   list.push_back(make(plain));
+  add_fa3_switches(list);
   add_knobs(list);
   add_walks(list);
   add_edges(list);
-  add_fa3_switches(list);
   add_wide(list);
   add_odd_values(list, plain);
   list.push_back(make(with(plain, [](Recipe& recipe) {
