@@ -37,7 +37,7 @@ constexpr PartTemplate kTemplates[] = {
     {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
     {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
      "tile_m tile_n warps stages running_max split_kv longest_first query_stages scheduler "
-     "ping_pong tma_store skip_masked"},
+     "ping_pong overlap warp_specialized tma_store skip_masked"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };
@@ -75,6 +75,9 @@ std::string constant(std::string_view, RunningMax value) {
 std::string constant(std::string_view, TileScheduler value) {
   return constant("kPersistent", value != TileScheduler::kTilePerBlock) +
          constant("kDynamicTiles", value == TileScheduler::kDynamic);
+}
+std::string constant(std::string_view name, Overlap value) {
+  return constant(name, value != Overlap::kNone);
 }
 std::string constant(std::string_view, ReferenceKind value) {
   const bool baseline = value == ReferenceKind::kBaseline;

@@ -15,6 +15,9 @@ enum class RunningMax { kEveryBlock, kLazy };
 /// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
 /// walks tiles by turns, or as it comes to them.
 enum class TileScheduler { kTilePerBlock, kStatic, kDynamic };
+/// What of a warpgroup's own work runs beside its softmax: nothing, or Q K^T of the next key block
+/// and P V of the last.
+enum class Overlap { kNone, kIntraWarpgroup };
 enum class ReferenceKind { kFloat64, kBaseline };
 
 template <>
@@ -39,6 +42,12 @@ struct EnumNames<TileScheduler> {
       std::pair{TileScheduler::kDynamic, std::string_view("dynamic")}};
 };
 template <>
+struct EnumNames<Overlap> {
+  static constexpr std::array names{
+      std::pair{Overlap::kNone, std::string_view("none")},
+      std::pair{Overlap::kIntraWarpgroup, std::string_view("intra_warpgroup")}};
+};
+template <>
 struct EnumNames<ReferenceKind> {
   static constexpr std::array names{
       std::pair{ReferenceKind::kFloat64, std::string_view("float64")},
@@ -58,6 +67,8 @@ struct KernelConfig {
   int query_stages = 1;
   TileScheduler scheduler = TileScheduler::kTilePerBlock;
   bool ping_pong = false;
+  Overlap overlap = Overlap::kIntraWarpgroup;
+  bool warp_specialized = true;
   bool tma_store = false;
   bool skip_masked = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
@@ -82,6 +93,10 @@ struct KernelConfig {
               "it comes to them (dynamic)"),
         field("ping_pong", &KernelConfig::ping_pong,
               "fa3: warpgroups take turns at the tensor cores"),
+        field("overlap", &KernelConfig::overlap,
+              "fa3: a warpgroup's products run beside its softmax (intra_warpgroup), or none does"),
+        field("warp_specialized", &KernelConfig::warp_specialized,
+              "fa3: a warpgroup of its own loads; without it warps that also multiply do"),
         field("tma_store", &KernelConfig::tma_store,
               "fa3: store O through shared memory by TMA instead of from registers"),
         field("skip_masked", &KernelConfig::skip_masked,

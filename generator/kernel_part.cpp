@@ -100,7 +100,7 @@ int threads(const KernelConfig& config, KernelPart part) {
     case KernelPart::kReference:
       return kReferenceThreads;
     case KernelPart::kFa3Attention:
-      return (config.warps + kWarpgroupWarps) * kWarpThreads;
+      return fa3_warps(config) * kWarpThreads;
     default:
       return config.warps * kWarpThreads;
   }
@@ -124,6 +124,10 @@ KernelParts kernel_parts(const KernelConfig& config) {
       return {{KernelPart::kReference}, 1};
   }
   return {};
+}
+
+int fa3_warps(const KernelConfig& config) {
+  return config.warps + (config.warp_specialized ? kWarpgroupWarps : 0);
 }
 
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part) {

@@ -52,6 +52,9 @@ struct PartFootprint {
 };
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part);
 
+/// Warps of an fa3 block: those that multiply, and the producer's warpgroup where there is one.
+int fa3_warps(const KernelConfig& config);
+
 /// Whether the kernel takes MappedParameters instead of AttentionParameters.
 constexpr bool loads_by_tma(KernelPart part) {
   return part == KernelPart::kFa3Attention;

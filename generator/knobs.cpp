@@ -28,6 +28,8 @@ constexpr KnobRule kRules[] = {
     {"query_stages", bit(Family::kFa3)},
     {"scheduler", bit(Family::kFa3)},
     {"ping_pong", bit(Family::kFa3)},
+    {"overlap", bit(Family::kFa3)},
+    {"warp_specialized", bit(Family::kFa3)},
     {"tma_store", bit(Family::kFa3)},
     {"skip_masked", bit(Family::kFa3), true},
     {"reference", bit(Family::kReference)},

@@ -96,6 +96,21 @@ Result check_warp_grid(const KernelConfig& config, int columns, std::string_view
                                      config.warps, config.tile_m, columns, what));
 }
 
+/// What only a warpgroup of its own does: look at masked values, draw tiles.
+Result check_fa3_roles(const Variant& variant, const KernelConfig& config) {
+  if (config.warp_specialized) return std::nullopt;
+  if (variant.mask != MaskKind::kFull) {
+    return refuse("warp_specialized",
+                  fmt::format("warp_specialized=false with mask={}: warps of the producer's "
+                              "warpgroup clear masked values; use warp_specialized=true",
+                              enum_name(variant.mask)));
+  }
+  if (config.scheduler != TileScheduler::kDynamic) return std::nullopt;
+  return refuse("warp_specialized",
+                "warp_specialized=false with scheduler=dynamic: warps that load walk the tiles "
+                "each by itself, and would draw different ones; use scheduler=static");
+}
+
 /// A warpgroup for each 64 rows, up to four; the producer warpgroup comes on top.
 Result check_fa3_partition(const KernelConfig& config) {
   return first_of(
@@ -129,7 +144,8 @@ Result check_partition(const Variant& variant, const KernelConfig& config) {
           [&] { return check_warp_grid(config, config.tile_n, "scores"); },
           [&] { return check_warp_grid(config, padded_head_dim(variant.head_dim), "outputs"); });
     case Family::kFa3:
-      return check_fa3_partition(config);
+      return first_of([&] { return check_fa3_partition(config); },
+                      [&] { return check_fa3_roles(variant, config); });
     case Family::kReference:
       return std::nullopt;
   }
@@ -149,10 +165,11 @@ Result check_shared_memory(const Variant& variant, const KernelConfig& config,
   return std::nullopt;
 }
 
-/// What setmaxnreg gives a consumer.
+/// What setmaxnreg gives a consumer, or the launch where there are only consumers.
 Result check_fa3_registers(const Variant& variant, const KernelConfig& config) {
   const int consumers = config.tile_m / kWarpgroupRows;
-  const int given = role_registers(consumers).consumer;
+  const int given = config.warp_specialized ? role_registers(consumers).consumer
+                                            : role_pool_registers(fa3_warps(config) * 32);
   const int available = given > 0 ? given : kAddressable;
   const int needed = estimate_consumer_registers(variant, config);
   if (needed <= available) return std::nullopt;

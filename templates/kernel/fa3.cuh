@@ -9,6 +9,7 @@
 #include "part/epilogue.cuh"
 #include "part/mask.cuh"
 #include "part/softmax.cuh"
+#include "part/team_loader.cuh"
 #include "part/tile_store.cuh"
 #include "part/tma_producer.cuh"
 #include "part/turns.cuh"
@@ -36,6 +37,7 @@ struct Consumer {
   int team;  ///< this warpgroup
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
+  TeamLoader<Config> loader;
   GuardBell<Config::kQueryStages> bell;
   RingPlace<Config::kStages> keys;
   RingPlace<Config::kStages> values;
@@ -52,7 +54,8 @@ struct Consumer {
         parameters(launch.attention),
         team(index),
         turns(index),
-        tiles(storage.tiles) {}
+        tiles(storage.tiles),
+        loader(launch, storage, index) {}
 
   /// First row of this warp within the tile.
   int warp_row() const { return kWarpgroupRows * team + 16 * (warp() % 4); }
@@ -96,6 +99,7 @@ struct Consumer {
     }
     release(shared.key_ring, keys);
     keys.next();
+    loader.keys_released();
   }
 
   /// Starts output += P V.
@@ -116,6 +120,7 @@ struct Consumer {
     wgmma_wait<0>(registers_of(output), probability);
     release(shared.value_ring, values);
     values.next();
+    loader.values_released();
   }
 
   void round(const Scores& scores) {
@@ -188,6 +193,26 @@ struct Consumer {
     return block;
   }
 
+  /// Starts Q K^T of `block` and P V of the block before; without overlap the latter also ends, and
+  /// nothing runs beside the softmax but products of other teams.
+  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block) {
+    wait_full(shared.key_ring, keys);
+    if constexpr (Config::kOverlap) {
+      turns.take();
+      multiply_query_key(chains);
+      wait_values(work, block + 1);
+      multiply_probability_value();
+    } else {
+      wait_values(work, block + 1);
+      turns.take();
+      multiply_probability_value();
+      wait_output();
+      multiply_query_key(chains);
+    }
+    turns.give();
+    loader.products_started();
+  }
+
   /// All key blocks of a tile that has some; leaves the unnormalised output.
   void attend(const Work<Config>& work) {
     const Mask<Config> mask{work.sequence, work.item};
@@ -199,22 +224,18 @@ struct Consumer {
     turns.take();
     multiply_query_key(chains);
     turns.give();
+    loader.products_started();
     finish_store();
     wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     round(scores);
 #pragma unroll 1
     while (--block >= work.range.begin) {
-      wait_full(shared.key_ring, keys);
-      turns.take();
-      multiply_query_key(chains);
-      wait_values(work, block + 1);
-      multiply_probability_value();
-      turns.give();
+      start_products(chains, work, block);
       softmax.settle(block);
-      wait_scores<1>(chains);
+      wait_scores<Config::kOverlap ? 1 : 0>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
-      wait_output();
+      if constexpr (Config::kOverlap) wait_output();
       rescale(factor);
       round(scores);
     }
@@ -230,6 +251,7 @@ struct Consumer {
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
+    loader.queries_released();
   }
 
   /// Normalises the rows; returns their log-sum-exps.
@@ -308,6 +330,7 @@ struct Consumer {
       is_storing = false;
       if (stores()) store_wait_read<0>();
       tiles.release();
+      loader.queries_released();
     }
   }
 
@@ -321,6 +344,7 @@ struct Consumer {
 template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
+  consumer.loader.begin();
   consumer.ring_guard();
   WorkItem item;
   while (consumer.tiles.next(item)) {
@@ -363,7 +387,9 @@ inline void attention(const MappedParameters& parameters) {
   }
   sync_block();
   const int team = uniform(warp() / 4);
-  if (team == kTeams) {
+  if constexpr (!Config::kWarpSpecialized) {
+    consume(parameters, shared, team);
+  } else if (team == kTeams) {
     if constexpr (kRegisters.producer > 0) decrease_registers<kRegisters.producer>();
     supply(parameters, shared);
   } else {

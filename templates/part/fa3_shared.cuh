@@ -31,8 +31,10 @@ struct Shape {
   static constexpr bool kGuarded = Config::kCausal || Config::kMaskHook;
   /// Warps that read the tile queue.
   static constexpr int kReaders = kWarpgroupWarps * kTeams + (kGuarded ? kGuardWarps : 0);
-  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * (kTeams + 1),
-                "consumers and a producer");
+  static constexpr int kWarpgroups = kTeams + (Config::kWarpSpecialized ? 1 : 0);
+  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * kWarpgroups,
+                "consumers and, where roles are apart, a producer");
+  static_assert(Config::kWarpSpecialized || !kGuarded, "guards are warps of the producer's");
   static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned());
 };
 

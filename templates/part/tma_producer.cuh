@@ -61,7 +61,7 @@ class Producer {
     if constexpr (Config::kPersistent) announce_end();
   }
 
- private:
+ protected:
   /// The first keys are asked for before a slot for the queries is free.
   void load_first(const Work<Config>& work) {
     if (work.is_empty()) return announce_empty(work.item);

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "generator/candidates.hpp"
+#include "generator/emit.hpp"
+#include "generator/kernel_part.hpp"
 #include "generator/legality.hpp"
 #include "generator/tensor_maps.hpp"
 
@@ -61,6 +63,56 @@ TEST_CASE("fa3 refuses what its hardware has not, by field") {
   config = fa3_config(64, 64);
   config.ping_pong = true;
   CHECK(field_refused(variant, config) == "ping_pong");
+}
+
+TEST_CASE("fa3 without a producer's warpgroup has neither guards nor drawn tiles") {
+  const Variant variant{.head_dim = 128};
+  KernelConfig config = fa3_config(128, 128);
+  config.warp_specialized = false;
+  config.overlap = Overlap::kNone;
+  config.scheduler = TileScheduler::kStatic;
+  CHECK(field_refused(variant, config).empty());
+  CHECK(part_footprint(variant, config, KernelPart::kFa3Attention).threads == 256);
+  CHECK(field_refused({.head_dim = 128, .mask = MaskKind::kCausal}, config) == "warp_specialized");
+  config.scheduler = TileScheduler::kDynamic;
+  CHECK(field_refused(variant, config) == "warp_specialized");
+  // Three teams have 168 registers of the launch instead of the 160 that setmaxnreg gives.
+  config = fa3_config(192, 96);
+  CHECK(field_refused(variant, config) == "tile_n");
+  config.warp_specialized = false;
+  CHECK(field_refused(variant, config).empty());
+  const Rejection refused =
+      *reject({.head_dim = 128, .mask = MaskKind::kCausal}, config, find_architecture("sm_90a"));
+  CHECK_THAT(refused.reason,
+             Catch::Contains("mask=causal") && Catch::Contains("use warp_specialized=true"));
+}
+
+TEST_CASE("What fa3's switches do is in its text") {
+  const Variant variant{.head_dim = 128};
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  KernelConfig config = fa3_config(128, 128);
+  const auto text = [&] {
+    return emit(variant, config, KernelPart::kFa3Attention, limits).main.text;
+  };
+  CHECK_THAT(text(), Catch::Contains(" kOverlap = true;") &&
+                         Catch::Contains(" kWarpSpecialized = true;") &&
+                         Catch::Contains(" kThreads = 384;"));
+  config.overlap = Overlap::kNone;
+  config.warp_specialized = false;
+  CHECK_THAT(text(), Catch::Contains(" kOverlap = false;") &&
+                         Catch::Contains(" kWarpSpecialized = false;") &&
+                         Catch::Contains(" kThreads = 256;"));
+}
+
+TEST_CASE("What only costs time is not proposed") {
+  for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+    const Variant variant{.head_dim = 128, .mask = mask};
+    for (const KernelConfig& config :
+         enumerate_candidates(variant, find_architecture("sm_90a"), Family::kFa3)) {
+      CHECK(config.overlap == Overlap::kIntraWarpgroup);
+      CHECK(config.warp_specialized);
+    }
+  }
 }
 
 TEST_CASE("fa3 is proposed where it can run, and nowhere else") {
