@@ -37,7 +37,7 @@ constexpr PartTemplate kTemplates[] = {
     {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
     {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
      "tile_m tile_n warps stages running_max split_kv longest_first query_stages scheduler "
-     "ping_pong tma_store skip_masked"},
+     "ping_pong tma_store skip_masked pack_gqa"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };

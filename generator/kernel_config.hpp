@@ -60,6 +60,7 @@ struct KernelConfig {
   bool ping_pong = false;
   bool tma_store = false;
   bool skip_masked = false;
+  bool pack_gqa = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
 
   static constexpr auto fields() {
@@ -86,6 +87,8 @@ struct KernelConfig {
               "fa3: store O through shared memory by TMA instead of from registers"),
         field("skip_masked", &KernelConfig::skip_masked,
               "fa3, causal: a warpgroup skips key blocks of which it sees nothing"),
+        field("pack_gqa", &KernelConfig::pack_gqa,
+              "fa3: query heads that share a KV head share the rows of a tile"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
   friend bool operator==(const KernelConfig& a, const KernelConfig& b) {

@@ -30,6 +30,7 @@ constexpr KnobRule kRules[] = {
     {"ping_pong", bit(Family::kFa3)},
     {"tma_store", bit(Family::kFa3)},
     {"skip_masked", bit(Family::kFa3), true},
+    {"pack_gqa", bit(Family::kFa3)},
     {"reference", bit(Family::kReference)},
 };
 

@@ -121,11 +121,11 @@ struct Consumer {
   template <bool kFirst>
   Accumulator<1, 1> exponentiate(Scores& scores, const Mask<Config>& mask, const Work<Config>& work,
                                  int block) {
-    const int first_query = work.first_query + storing.warp_row();
+    const auto first_row = work.row(parameters, storing.warp_row());
     const int first_key = block * Config::kTileN;
-    mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
+    mask.apply_score_hook(scores, parameters.scale, first_row, first_key);
     const bool may_hide = kFirst || Tiles::kGuarded;
-    if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_query, first_key);
+    if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_row, first_key);
     Accumulator<1, 1> factor;
 #pragma unroll
     for (float& entry : factor.value[0][0]) entry = 1.0f;
@@ -168,8 +168,10 @@ struct Consumer {
   int pass_hidden_blocks(const Work<Config>& work) {
     int block = work.range.end - 1;
     if constexpr (Config::kSkipMasked) {
-      const int first_query = work.first_query + kWarpgroupRows * team;
-      const int last_query = minimum(first_query + kWarpgroupRows, work.sequence.query_length) - 1;
+      const auto first_row = work.row(parameters, kWarpgroupRows * team);
+      const int first_query = query_at(first_row, 0);
+      const int last_query =
+          minimum(query_at(first_row, kWarpgroupRows - 1), work.sequence.query_length - 1);
       const int seen = last_query < first_query ? 0 : work.sequence.causal_keys(last_query);
 #pragma unroll 1
       for (; block >= work.range.begin && block * Config::kTileN >= seen; --block) pass();

@@ -63,27 +63,20 @@ class TeamStore {
 
   /// Stores the rows and their log-sum-exp. What goes by TMA goes on to the next slot of `tiles`.
   void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles) {
-    const WorkItem& item = work.item;
-    const int first_query = work.first_query + warp_row();
-    const int valid_rows = work.sequence.query_length - first_query;
     float log_sum_exps[2];
     rows.normalise(parameters_, log_sum_exps);
-    Element* destination =
-        tensor_row<Element>(parameters_.output, item.batch, item.head, first_query);
-    const long long row_stride = parameters_.output.row_stride;
-    if constexpr (Config::kTmaStore) {
-      start(rows, work, tiles);
-    } else {
-      store_fragment_rows<Config>(rows.output, destination, row_stride, valid_rows);
+    if constexpr (Config::kTmaStore) start(rows, work, tiles);
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
+      if constexpr (!Config::kTmaStore) {
+        store_fragment_row<Config>(rows.output, row, output_row(work, place), place.exists);
+      }
+      if (parameters_.log_sum_exp == nullptr || lane() % 4 != 0 || !place.exists) continue;
+      parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
+          log_sum_exps[row];
     }
-    if (rows.found_nonfinite) {
-      if constexpr (Config::kTmaStore) wait_all();
-      const Mask<Config> mask{work.sequence, item};
-      add_nonfinite_to_rows(destination, row_stride, first_query, work.range, mask, parameters_);
-    }
-    if (parameters_.log_sum_exp == nullptr) return;
-    const long long row = flat_row(parameters_, item.batch, item.head, first_query);
-    store_rows(log_sum_exps, parameters_.log_sum_exp + row, valid_rows);
+    if (rows.found_nonfinite) add_nonfinite(work);
   }
 
   /// The slot of the tile stored last is free once it has been read.
@@ -97,8 +90,22 @@ class TeamStore {
   }
 
  private:
+  Element* output_row(const Work<Config>& work, const RowPlace& place) const {
+    return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
+  }
+
+  void add_nonfinite(const Work<Config>& work) {
+    if constexpr (Config::kTmaStore) wait_all();
+    const Mask<Config> mask{work.sequence, work.item};
+    add_nonfinite_to_rows([&](int row) { return work.place(parameters_, warp_row() + row); },
+                          [&](const RowPlace& place) { return output_row(work, place); },
+                          work.range, mask, parameters_);
+  }
+
   /// Whether this thread speaks to the TMA for its team.
-  bool speaks() const { return warp() % 4 == 0 && lane() == 0; }
+  bool speaks() const {
+    return warp() % 4 == 0 && lane() == 0;
+  }
 
   /// The team's rows of Q make room for those of O, which the TMA takes from there.
   void start(const TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles) {
