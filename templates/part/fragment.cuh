@@ -61,6 +61,16 @@ struct Accumulator {
     }
   }
 
+  /// Calls visit(entry) for each entry of this thread in one of its rows.
+  template <class Visit>
+  void for_row(int thread_row, Visit visit) {
+#pragma unroll
+    for (int c = 0; c < kColumnTiles; ++c) {
+      visit(value[thread_row / 2][c][2 * (thread_row % 2)]);
+      visit(value[thread_row / 2][c][2 * (thread_row % 2) + 1]);
+    }
+  }
+
   bool is_finite() const {
     float witness = 0.0f;  // 0 * x stays 0 exactly as long as x is finite
 #pragma unroll
