@@ -53,7 +53,7 @@ long long part_blocks(const Sizes& sizes, const LaunchPlan& plan, long long tile
     case KernelPart::kFa2Attention:
     case KernelPart::kFa3Attention:
       return tiles * plan.num_splits;
-    case KernelPart::kFa2Combine:
+    case KernelPart::kSplitCombine:
       return ceil_div(query_rows(sizes), combine_rows_per_block());
     case KernelPart::kReference:
       return tiles;
@@ -76,7 +76,7 @@ std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, 
   if (config.family == Family::kUnfused) {
     return rows * static_cast<std::size_t>(score_pitch(problem.sizes)) * sizeof(float);
   }
-  if (config.family == Family::kFa2 && config.split_kv) {
+  if (config.split_kv) {
     return partial_output_bytes(problem, num_splits) + rows * num_splits * sizeof(PartialRow);
   }
   // The float64 reference keeps O and LSE in double; they take the place of split partials.

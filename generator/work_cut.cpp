@@ -44,6 +44,27 @@ int splits_that_fill(const Problem& problem, const KernelConfig& config, long lo
       std::clamp(std::min(wanted, by_keys), 1LL, static_cast<long long>(kMaxAutomaticSplits)));
 }
 
+/// Splits for blocks that fill an SM each. With so many waves of blocks there can be so many
+/// splits; the shortest way through wins, where a split costs as long as some keys take beside its
+/// own.
+int splits_of_waves(const Problem& problem, const KernelConfig& config, long long query_tiles,
+                    const DeviceLimits& limits) {
+  constexpr int kMostWaves = 6;
+  constexpr long long kSplitCost = 256;  // keys
+  const long long keys = problem.sizes.seqlen_kv;
+  const long long most = std::clamp<long long>(keys / kMinSplitKeys, 1, kMaxAutomaticSplits);
+  const long long fewest_waves = ceil_div(query_tiles, limits.sm_count);
+  long long best = 1;
+  long long best_cost = fewest_waves * (keys + kSplitCost);
+  for (long long waves = fewest_waves; waves < fewest_waves + kMostWaves; ++waves) {
+    const long long splits = std::min(waves * limits.sm_count / query_tiles, most);
+    const long long tiles = ceil_div(ceil_div(keys, splits), config.tile_n);
+    const long long cost = waves * (tiles * config.tile_n + kSplitCost);
+    if (cost < best_cost) best = splits, best_cost = cost;
+  }
+  return static_cast<int>(best);
+}
+
 }  // namespace
 
 QueryCut cut_queries(const Problem& problem, const KernelConfig& config) {
@@ -67,7 +88,9 @@ KeySplit split_keys(const Problem& problem, const KernelConfig& config, long lon
   if (sizes.num_splits > 0) {
     return {sizes.num_splits, static_cast<int>(ceil_div(key_tiles, sizes.num_splits))};
   }
-  const int splits = splits_that_fill(problem, config, query_tiles, limits);
+  const int splits = config.family == Family::kFa3
+                         ? splits_of_waves(problem, config, query_tiles, limits)
+                         : splits_that_fill(problem, config, query_tiles, limits);
   const int split_tiles = static_cast<int>(std::max(1LL, ceil_div(key_tiles, splits)));
   return {static_cast<int>(std::max(1LL, ceil_div(key_tiles, split_tiles))), split_tiles};
 }

@@ -63,7 +63,7 @@ class RowSource {
                            int{config.query_in_registers}, static_cast<int>(config.running_max),
                            int{config.split_kv}, int{config.longest_first}, config.query_stages,
                            static_cast<int>(config.scheduler), int{config.ping_pong},
-                           int{config.tma_store}, int{config.skip_masked}}) {
+                           int{config.tma_store}, int{config.skip_masked}, int{config.pack_gqa}}) {
       factors.push_back(knob);
     }
     return true;

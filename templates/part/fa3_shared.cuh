@@ -79,7 +79,9 @@ struct Work {
       : item(work_item),
         sequence(parameters, item.batch),
         first_query(item.query_tile * tile_queries(parameters)),
-        range(BlockRange::of_tile<Config>(sequence, first_query, tile_queries(parameters))) {}
+        range(BlockRange::of_tile<Config>(sequence, first_query, tile_queries(parameters))) {
+    if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+  }
 
   bool is_empty() const { return range.begin >= range.end; }
 

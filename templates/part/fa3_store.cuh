@@ -31,19 +31,12 @@ struct TeamRows {
     found_nonfinite = false;
   }
 
-  /// Normalises the rows; returns their log-sum-exps.
-  void normalise(const AttentionParameters& parameters, float (&log_sum_exps)[2]) {
+  void normalise() {
     softmax.finish();
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      log_sum_exps[row] =
-          warpgroup_log_sum_exp<Config>(parameters, softmax.reference[row], softmax.sum[row]);
       const float inverse_sum = softmax.inverse_sum(row);
-#pragma unroll
-      for (int c = 0; c < Output::kColumnTiles; ++c) {
-        output.value[0][c][2 * row] *= inverse_sum;
-        output.value[0][c][2 * row + 1] *= inverse_sum;
-      }
+      output.for_row(row, [&](float& entry) { entry *= inverse_sum; });
     }
   }
 };
@@ -61,20 +54,19 @@ class TeamStore {
   /// First row of this warp within the tile.
   int warp_row() const { return kWarpgroupRows * team_ + 16 * (warp() % 4); }
 
-  /// Stores the rows and their log-sum-exp. What goes by TMA goes on to the next slot of `tiles`.
+  /// Stores the rows and what they weigh. Rows that go by TMA go on to the next slot of `tiles`.
   void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles) {
-    float log_sum_exps[2];
-    rows.normalise(parameters_, log_sum_exps);
+    rows.normalise();
     if constexpr (Config::kTmaStore) start(rows, work, tiles);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
       const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
-      if constexpr (!Config::kTmaStore) {
-        store_fragment_row<Config>(rows.output, row, output_row(work, place), place.exists);
+      if constexpr (Config::kSplitKv) {
+        if (place.exists) store_partial_row<Config>(rows.output, row, stored_row(work, place));
+      } else if constexpr (!Config::kTmaStore) {
+        store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
       }
-      if (parameters_.log_sum_exp == nullptr || lane() % 4 != 0 || !place.exists) continue;
-      parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
-          log_sum_exps[row];
+      if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
     }
     if (rows.found_nonfinite) add_nonfinite(work);
   }
@@ -90,15 +82,39 @@ class TeamStore {
   }
 
  private:
-  Element* output_row(const Work<Config>& work, const RowPlace& place) const {
-    return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
+  using Softmax = OnlineSoftmax<1, Config::kLazyRescale>;
+
+  /// A row of O, or of the partial results of a split.
+  auto stored_row(const Work<Config>& work, const RowPlace& place) const {
+    if constexpr (Config::kSplitKv) {
+      return parameters_.partial_output + partial_row(work, place) * Config::kHeadDim;
+    } else {
+      return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
+    }
+  }
+
+  long long partial_row(const Work<Config>& work, const RowPlace& place) const {
+    return work.item.split * flat_row(parameters_, parameters_.batch, 0, 0) +
+           flat_row(parameters_, work.item.batch, place.head, place.query);
+  }
+
+  /// A row's log-sum-exp, or what it is combined by.
+  void store_weight(const Softmax& softmax, int row, const Work<Config>& work,
+                    const RowPlace& place) const {
+    if constexpr (Config::kSplitKv) {
+      store_partial(softmax.reference[row], softmax.sum[row],
+                    parameters_.partial_rows + partial_row(work, place));
+    } else if (parameters_.log_sum_exp != nullptr) {
+      parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
+          warpgroup_log_sum_exp<Config>(parameters_, softmax.reference[row], softmax.sum[row]);
+    }
   }
 
   void add_nonfinite(const Work<Config>& work) {
     if constexpr (Config::kTmaStore) wait_all();
     const Mask<Config> mask{work.sequence, work.item};
     add_nonfinite_to_rows([&](int row) { return work.place(parameters_, warp_row() + row); },
-                          [&](const RowPlace& place) { return output_row(work, place); },
+                          [&](const RowPlace& place) { return stored_row(work, place); },
                           work.range, mask, parameters_);
   }
 

@@ -51,8 +51,14 @@ TEST_CASE("fa3 refuses what its hardware has not, by field") {
   config.query_stages = 3;
   CHECK(field_refused(variant, config) == "query_stages");
   config = fa3_config(128, 64);
-  config.split_kv = true;
-  CHECK(field_refused(variant, config) == "split_kv");
+  config.split_kv = config.pack_gqa = true;
+  CHECK(field_refused(variant, config).empty());
+  config.tma_store = true;
+  CHECK(field_refused(variant, config) == "tma_store");
+  config.split_kv = false;
+  CHECK(field_refused(variant, config) == "tma_store");
+  config.pack_gqa = false;
+  CHECK(field_refused(variant, config).empty());
   // Scores, probabilities and output of a consumer have to fit the registers that setmaxnreg gives.
   CHECK(field_refused(variant, fa3_config(192, 112)) == "tile_n");
   CHECK(field_refused({.head_dim = 256}, fa3_config(128, 64)).empty());

@@ -100,7 +100,7 @@ struct Row {
     return fast_exp2(multiply_add(score, scale.log2, -base));
   }
 
-  /// As kernel/fa2_combine.cuh merges splits.
+  /// As kernel/split_combine.cuh merges splits.
   static PartialRow merge(const std::vector<PartialRow>& parts, const Scale& scale) {
     PartialRow whole = parts[0];
     for (const PartialRow& part : parts)

@@ -209,6 +209,7 @@ void add_fa3(Problems& list) {
   add_edges(list);
   add_wide(list);
   add_odd_values(list, plain);
+  add_fa3_decode(list);
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 no keys";
     recipe.seqlen_kv = 0;

@@ -46,6 +46,7 @@ using Problems = std::vector<SmallProblem>;
 void add_fa2(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
+void add_fa3_decode(Problems& list);
 void add_unfused(Problems& list);
 void add_reference(Problems& list);
 
