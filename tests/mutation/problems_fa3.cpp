@@ -204,12 +204,12 @@ void add_fa3(Problems& list) {
       .heads = 2,
       .kv_heads = 1};
   list.push_back(make(plain));
+  add_fa3_decode(list);
   add_knobs(list);
   add_walks(list);
   add_edges(list);
   add_wide(list);
   add_odd_values(list, plain);
-  add_fa3_decode(list);
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 no keys";
     recipe.seqlen_kv = 0;
