@@ -14,6 +14,8 @@ namespace heddle::split {
 /// What the parts of one row weigh together. A part that saw no key weighs 0; if it is the only
 /// other one, the weight of a part is exactly 1.
 struct RowTotal {
+  static constexpr float kNoKeys = -1.0f;
+
   float reference = -infinity();  ///< the largest of the parts'
   float sum = 0.0f;               ///< relative to it
   float scale_log2;
@@ -39,10 +41,10 @@ struct RowTotal {
     return part.sum * move_factor(part.reference, reference, scale_log2);
   }
 
-  /// What its output is multiplied by; below 0 for a part without keys, which is left out. A weight
-  /// that underflows is no reason for that: 0 * NaN is NaN, as in a run without splits.
+  /// What its output is multiplied by; kNoKeys where it has none, and is left out. A weight that
+  /// underflows is no reason for that: 0 * NaN is NaN, as in a run without splits.
   float weight(const PartialRow& part) const {
-    return part.sum == 0.0f ? -1.0f : share(part) / sum;
+    return part.sum == 0.0f ? kNoKeys : share(part) / sum;
   }
 };
 
@@ -103,8 +105,8 @@ struct MergedRow {
       }
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
-        const float weight = shuffle(own_weight, minimum(i + k, kWarpSize - 1));
-        if (i + k >= count || weight < 0.0f) continue;
+        const float weight = shuffle(own_weight, i + k);
+        if (i + k >= count || weight == RowTotal::kNoKeys) continue;
 #pragma unroll
         for (int pair = 0; pair < kPairs; ++pair) {
           value[pair][0] += weight * __uint_as_float(loaded[k][pair].value[0]);

@@ -57,7 +57,7 @@ void add_fa3_decode(Problems& list) {
     recipe.name = "fa3 packed, more splits than lanes";
     recipe.mask = MaskKind::kFull, recipe.num_splits = 43, recipe.bad_values = 0;
     recipe.batch = recipe.kv_heads = 1, recipe.heads = 3, recipe.seqlen_q = 2;
-    recipe.seqlen_kv = 43 * 16, recipe.head_dim = 72, recipe.inputs = InputKind::kRising;
+    recipe.seqlen_kv = 43 * 16, recipe.head_dim = 72, recipe.inputs = InputKind::kNormal;
   })));
   list.push_back(make(with(packed, [](Recipe& recipe) {
     recipe.name = "fa3 packed, mask hook";
