@@ -71,6 +71,7 @@ struct KernelConfig {
   bool warp_specialized = true;
   bool tma_store = false;
   bool skip_masked = false;
+  bool pack_gqa = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
 
   static constexpr auto fields() {
@@ -84,7 +85,8 @@ struct KernelConfig {
               "fa2: keep Q fragments in registers instead of reloading them"),
         field("running_max", &KernelConfig::running_max,
               "fa2, fa3: move the row maximum with every block, or lazily"),
-        field("split_kv", &KernelConfig::split_kv, "fa2: split the keys over blocks and combine"),
+        field("split_kv", &KernelConfig::split_kv,
+              "fa2, fa3: split the keys over blocks and combine"),
         field("longest_first", &KernelConfig::longest_first,
               "causal: start the longest query tiles first"),
         field("query_stages", &KernelConfig::query_stages, "fa3: slots for query tiles"),
@@ -101,6 +103,8 @@ struct KernelConfig {
               "fa3: store O through shared memory by TMA instead of from registers"),
         field("skip_masked", &KernelConfig::skip_masked,
               "fa3, causal: a warpgroup skips key blocks of which it sees nothing"),
+        field("pack_gqa", &KernelConfig::pack_gqa,
+              "fa3: query heads that share a KV head share the rows of a tile"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
   friend bool operator==(const KernelConfig& a, const KernelConfig& b) {

@@ -81,7 +81,7 @@ int shared_bytes(const Variant& variant, const KernelConfig& config, KernelPart 
       return kSoftmaxThreads / kWarpThreads * kFloatBytes;
     case KernelPart::kUnfusedOutput:
       return unfused_output_bytes(variant, config);
-    case KernelPart::kFa2Combine:
+    case KernelPart::kSplitCombine:
       return 0;
     case KernelPart::kFa3Attention:
       return fa3_bytes(variant, config);
@@ -95,7 +95,7 @@ int threads(const KernelConfig& config, KernelPart part) {
   switch (part) {
     case KernelPart::kUnfusedSoftmax:
       return kSoftmaxThreads;
-    case KernelPart::kFa2Combine:
+    case KernelPart::kSplitCombine:
       return kCombineThreads;
     case KernelPart::kReference:
       return kReferenceThreads;
@@ -116,9 +116,10 @@ KernelParts kernel_parts(const KernelConfig& config) {
     case Family::kFa1:
       return {{KernelPart::kFa1Attention}, 1};
     case Family::kFa2:
-      if (config.split_kv) return {{KernelPart::kFa2Attention, KernelPart::kFa2Combine}, 2};
+      if (config.split_kv) return {{KernelPart::kFa2Attention, KernelPart::kSplitCombine}, 2};
       return {{KernelPart::kFa2Attention}, 1};
     case Family::kFa3:
+      if (config.split_kv) return {{KernelPart::kFa3Attention, KernelPart::kSplitCombine}, 2};
       return {{KernelPart::kFa3Attention}, 1};
     case Family::kReference:
       return {{KernelPart::kReference}, 1};

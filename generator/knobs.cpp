@@ -23,7 +23,7 @@ constexpr KnobRule kRules[] = {
     {"stages", kTiled},
     {"query_in_registers", bit(Family::kFa2)},
     {"running_max", bit(Family::kFa2) | bit(Family::kFa3)},
-    {"split_kv", bit(Family::kFa2)},
+    {"split_kv", bit(Family::kFa2) | bit(Family::kFa3)},
     {"longest_first", bit(Family::kFa2) | bit(Family::kFa3), true},
     {"query_stages", bit(Family::kFa3)},
     {"scheduler", bit(Family::kFa3)},
@@ -32,6 +32,7 @@ constexpr KnobRule kRules[] = {
     {"warp_specialized", bit(Family::kFa3)},
     {"tma_store", bit(Family::kFa3)},
     {"skip_masked", bit(Family::kFa3), true},
+    {"pack_gqa", bit(Family::kFa3)},
     {"reference", bit(Family::kReference)},
 };
 

@@ -129,6 +129,18 @@ Result check_fa3_partition(const KernelConfig& config) {
         return refuse("ping_pong", fmt::format("ping_pong=true with tile_m={}: one warpgroup has "
                                                "nobody to take turns with; use a larger tile_m",
                                                config.tile_m));
+      },
+      [&]() -> Result {
+        if (!config.tma_store || !config.split_kv) return std::nullopt;
+        return refuse("tma_store",
+                      "tma_store=true with split_kv=true: what a split leaves of O is fp32, and "
+                      "goes to the workspace from registers; leave tma_store at false");
+      },
+      [&]() -> Result {
+        if (!config.tma_store || !config.pack_gqa) return std::nullopt;
+        return refuse("tma_store",
+                      "tma_store=true with pack_gqa=true: a warpgroup's rows are of several heads, "
+                      "and no box of O; leave tma_store at false");
       });
 }
 

@@ -34,7 +34,11 @@ struct AttentionParameters {
   int kv_heads;
   int seqlen_q;
   int seqlen_kv;
-  int query_tiles;  ///< ceil(seqlen_q / tile_m) of the kernel launched
+  int query_tiles;  ///< ceil(seqlen_q / tile_queries) of the kernel launched
+  /// Heads that share a tile's rows, and queries of each in it: 1 and tile_m unless a kernel packs
+  /// heads (part/packed_rows.cuh).
+  int packed_heads;
+  int tile_queries;
 
   float scale;       ///< multiplies q·k; > 0
   float scale_log2;  ///< scale * log2(e)

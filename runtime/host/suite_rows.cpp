@@ -66,7 +66,7 @@ class RowSource {
                            int{config.split_kv}, int{config.longest_first}, config.query_stages,
                            static_cast<int>(config.scheduler), int{config.ping_pong},
                            static_cast<int>(config.overlap), int{config.warp_specialized},
-                           int{config.tma_store}, int{config.skip_masked}}) {
+                           int{config.tma_store}, int{config.skip_masked}, int{config.pack_gqa}}) {
       factors.push_back(knob);
     }
     return true;

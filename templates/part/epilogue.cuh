@@ -37,21 +37,28 @@ inline void store_output(Accumulator<kRowTiles, kColumnTiles>& output, Tile& sta
   });
 }
 
+/// Stores one of a thread's rows as fp32.
+template <class Config, int kRowTiles, int kColumnTiles>
+inline void store_partial_row(const Accumulator<kRowTiles, kColumnTiles>& output, int row,
+                              float* to) {
+  const int lane_column = 2 * (lane() % 4);
+#pragma unroll
+  for (int c = 0; c < Config::kHeadDim / 8; ++c) {
+    const float* pair = &output.value[row / 2][c][2 * (row % 2)];
+    store<8>(to + 8 * c + lane_column,
+             Bytes<8>{{__float_as_uint(pair[0]), __float_as_uint(pair[1])}});
+  }
+}
+
 /// Stores rows [0, valid_rows) as fp32, kHeadDim entries each, one row after the other.
 template <class Config, int kRowTiles, int kColumnTiles>
 inline void store_partial_output(Accumulator<kRowTiles, kColumnTiles>& output, float* destination,
                                  int valid_rows) {
-  const int lane_column = 2 * (lane() % 4);
 #pragma unroll
   for (int row = 0; row < 2 * kRowTiles; ++row) {
     if (fragment_row(row) >= valid_rows) continue;
-    float* to = destination + static_cast<long long>(fragment_row(row)) * Config::kHeadDim;
-#pragma unroll
-    for (int c = 0; c < Config::kHeadDim / 8; ++c) {
-      const float* pair = &output.value[row / 2][c][2 * (row % 2)];
-      store<8>(to + 8 * c + lane_column,
-               Bytes<8>{{__float_as_uint(pair[0]), __float_as_uint(pair[1])}});
-    }
+    store_partial_row<Config>(
+        output, row, destination + static_cast<long long>(fragment_row(row)) * Config::kHeadDim);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "part/barrier_ring.cuh"
 #include "part/block_range.cuh"
+#include "part/packed_rows.cuh"
 #include "part/sequence_info.cuh"
 #include "part/tile_queue.cuh"
 #include "swizzle.cuh"
@@ -61,6 +62,13 @@ struct SharedStorage {
   }
 };
 
+/// Where a row of a query tile is stored.
+struct RowPlace {
+  int head;
+  int query;
+  bool exists;
+};
+
 /// A query tile and the key blocks that it meets.
 template <class Config>
 struct Work {
@@ -72,10 +80,39 @@ struct Work {
   Work(const AttentionParameters& parameters, const WorkItem& work_item)
       : item(work_item),
         sequence(parameters, item.batch),
-        first_query(item.query_tile * Config::kTileM),
-        range(BlockRange::of_tile<Config>(sequence, first_query)) {}
+        first_query(item.query_tile * tile_queries(parameters)),
+        range(BlockRange::of_tile<Config>(sequence, first_query, tile_queries(parameters))) {
+    if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+  }
 
   bool is_empty() const { return range.begin >= range.end; }
+
+  /// A row of the tile as masks take it.
+  auto row(const AttentionParameters& parameters, int tile_row) const {
+    if constexpr (Config::kPackGqa) {
+      return PackedRow{first_query, tile_row, parameters.packed_heads};
+    } else {
+      return first_query + tile_row;
+    }
+  }
+
+  RowPlace place(const AttentionParameters& parameters, int tile_row) const {
+    const auto at = row(parameters, tile_row);
+    RowPlace place{item.head + head_at(at, 0), query_at(at, 0), true};
+    place.exists = place.query < sequence.query_length;
+    if constexpr (Config::kPackGqa) {
+      // Whole queries may leave rows over, and the last pack have fewer heads.
+      const int group_heads = parameters.heads / parameters.kv_heads;
+      place.exists = place.exists && place.query - first_query < parameters.tile_queries &&
+                     place.head < group_heads * (item.kv_head + 1);
+    }
+    return place;
+  }
+
+ private:
+  static int tile_queries(const AttentionParameters& parameters) {
+    return Config::kPackGqa ? parameters.tile_queries : Config::kTileM;
+  }
 };
 
 }  // namespace heddle::fa3

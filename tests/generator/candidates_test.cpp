@@ -105,7 +105,7 @@ TEST_CASE("A variant that is refused has no candidates") {
 TEST_CASE("Ranking holds every candidate, cheapest first") {
   const DeviceLimits& limits = find_architecture("sm_90a");
   Problem problem;
-  problem.sizes = {.batch = 4, .heads = 16, .seqlen_q = 1024, .seqlen_kv = 1024};
+  problem.sizes = {.batch = 4, .heads = 16, .kv_heads = 4, .seqlen_q = 1024, .seqlen_kv = 1024};
   const auto ranked = rank_candidates(problem, limits);
   CHECK(ranked.size() == enumerate_candidates(problem.variant, limits).size());
   CHECK(std::is_sorted(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
@@ -113,6 +113,19 @@ TEST_CASE("Ranking holds every candidate, cheapest first") {
   }));
   CHECK(ranked.front().prediction.seconds ==
         predict(problem, ranked.front().config, limits).seconds);
+}
+
+TEST_CASE("Heads are packed where several share keys, and that is expected to pay when decoding") {
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  Problem problem;
+  problem.sizes = {.heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
+  const KernelConfig best = rank_candidates(problem, limits).front().config;
+  CHECK(best.pack_gqa);
+  CHECK(best.split_kv);
+  problem.sizes.kv_heads = 32;
+  for (const RankedConfig& candidate : rank_candidates(problem, limits)) {
+    CHECK_FALSE(candidate.config.pack_gqa);
+  }
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ struct Row {
     return {exact.value, is_large_base(exact.value) ? exact.residue : 0.0f};
   }
 
-  /// As kernel/fa2_combine.cuh merges splits.
+  /// As kernel/split_combine.cuh merges splits.
   static PartialRow merge(const std::vector<PartialRow>& parts) {
     const auto larger = [](const PartialRow& a, const PartialRow& b) {
       return a.base < b.base || (a.base == b.base && a.residue < b.residue);
