@@ -14,6 +14,7 @@
 
 #include "instruction/opaque.cuh"
 #include "part/block_range.cuh"
+#include "part/exact_rows.cuh"
 #include "part/key_split.cuh"
 #include "part/key_value_walk.cuh"
 #include "part/log_sum_exp.cuh"
@@ -228,6 +229,28 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
   }
 }
 
+/// part/exact_rows.cuh's, for the stored tile.
+template <class Config>
+inline void redo_large_rows(const SharedStorage<Config>& shared, const QueryTile<Config>& tile,
+                            const Mask<Config>& mask, const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  const WorkItem& item = mask.item;
+  const int rows = minimum(tile.sequence.query_length - tile.first_query, Config::kTileM);
+  sync_block();
+#pragma unroll 1
+  for (int row = warp(); row < rows; row += Config::kWarps) {
+    if (!is_large_base(shared.reference[row])) continue;
+    const int query = tile.first_query + row;
+    const ExactRow<Config> exact(parameters, mask, tile.range, query);
+    Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
+    exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
+    if (lane() == 0 && parameters.log_sum_exp != nullptr) {
+      parameters.log_sum_exp[flat_row(parameters, item.batch, item.head, query)] =
+          exact.log_sum_exp();
+    }
+  }
+}
+
 template <class Config>
 inline void attention(const AttentionParameters& parameters) {
   using Element = typename Config::Element;
@@ -267,6 +290,7 @@ inline void attention(const AttentionParameters& parameters) {
       sanitize = true;
     }
     finish(output, shared, tile, mask, parameters, sanitize);
+    redo_large_rows(shared, tile, mask, parameters);
   }
 }
 

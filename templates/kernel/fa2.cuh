@@ -5,6 +5,7 @@
 
 #include "part/block_range.cuh"
 #include "part/epilogue.cuh"
+#include "part/exact_rows.cuh"
 #include "part/fragment.cuh"
 #include "part/key_value_loader.cuh"
 #include "part/log_sum_exp.cuh"
@@ -227,6 +228,33 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
   }
 }
 
+/// part/exact_rows.cuh's, for the warp's stored rows.
+template <class Config>
+inline void redo_large_rows(const WarpTile<Config>& warp_tile,
+                            const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  for_each_large_row(warp_tile.softmax.reference, [&](int row) {
+    const Work<Config> work(parameters);
+    const WorkItem& item = work.item;
+    const int query = work.first_query + WarpTile<Config>::first_row() + row;
+    if (query >= work.sequence.query_length) return;
+    const ExactRow<Config> exact(parameters, Mask<Config>{work.sequence, item}, work.range, query);
+    const long long flat = flat_row(parameters, item.batch, item.head, query);
+    if constexpr (Config::kSplitKv) {
+      const long long part = item.split * flat_row(parameters, parameters.batch, 0, 0) + flat;
+      float* to = parameters.partial_output + part * Config::kHeadDim;
+      exact.store([&](int column, float entry) { to[column] = entry; });
+      if (lane() == 0) parameters.partial_rows[part] = exact.weight();
+    } else {
+      Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
+      exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
+      if (lane() == 0 && parameters.log_sum_exp != nullptr) {
+        parameters.log_sum_exp[flat] = exact.log_sum_exp();
+      }
+    }
+  });
+}
+
 /// part/sanitize.cuh's, for the stored tile.
 template <class Config>
 inline void add_nonfinite(const AttentionParameters& parameters) {
@@ -278,6 +306,7 @@ inline void attention(const AttentionParameters& parameters) {
     sanitize = true;
   }
   finish(warp_tile, shared, parameters);
+  redo_large_rows(warp_tile, parameters);
   if (sanitize) add_nonfinite<Config>(parameters);
 }
 

@@ -25,9 +25,6 @@ struct ExponentBase {
     return {value, multiply_add(score, scale_log2, -value)};
   }
 };
-}
-}
-;
 
 /// Exponents are relative to 0 where every score so far is -inf: -inf - -inf is NaN.
 inline float finite_base(float base) {

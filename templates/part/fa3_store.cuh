@@ -6,6 +6,7 @@
 #include "instruction/named_barrier.cuh"
 #include "mapped_parameters.cuh"
 #include "part/epilogue.cuh"
+#include "part/exact_rows.cuh"
 #include "part/fa3_shared.cuh"
 #include "part/mask.cuh"
 #include "part/softmax.cuh"
@@ -68,8 +69,10 @@ class TeamStore {
       } else if constexpr (!Config::kTmaStore) {
         store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
       }
+      if (is_large_base(rows.softmax.reference[row])) continue;
       if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
     }
+    if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
     if (rows.found_nonfinite) add_nonfinite(work);
   }
 
@@ -114,6 +117,34 @@ class TeamStore {
     }
   }
 
+  /// part/exact_rows.cuh's, for rows that are stored, or staged in `tile` for the TMA.
+  void redo_large_rows(const TeamRows<Config>& rows, const Work<Config>& work,
+                       unsigned char* tile) const {
+    for_each_large_row(rows.softmax.reference, [&](int row) {
+      const int tile_row = warp_row() + row;
+      const RowPlace place = work.place(parameters_, tile_row);
+      if (!place.exists) return;
+      const Mask<Config> mask{work.sequence, work.item};
+      const ExactRow<Config> exact(parameters_, mask, work.range, place.query,
+                                   place.head - work.item.head);
+      if constexpr (Config::kTmaStore) {
+        exact.store([&](int column, float entry) {
+          stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
+        });
+      } else {
+        auto* to = stored_row(work, place);
+        exact.store([&](int column, float entry) { set_to(to[column], entry); });
+      }
+      if (lane() != 0) return;
+      if constexpr (Config::kSplitKv) {
+        parameters_.partial_rows[partial_row(work, place)] = exact.weight();
+      } else if (parameters_.log_sum_exp != nullptr) {
+        parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
+            exact.log_sum_exp();
+      }
+    });
+  }
+
   void add_nonfinite(const Work<Config>& work) {
     if constexpr (Config::kTmaStore) wait_all();
     const Mask<Config> mask{work.sequence, work.item};
@@ -133,6 +164,7 @@ class TeamStore {
     finish(tiles, loader);  // of a tile before one without keys
     unsigned char* tile = shared_.query[tiles.slot()];
     stage_fragment_rows<Element>(rows.output, tile, Tiles::kQueryTile, warp_row());
+    redo_large_rows(rows, work, tile);
     fence_async_shared();
     sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
     const int first_query = work.first_query + kWarpgroupRows * team_;

@@ -56,6 +56,16 @@ struct Mask {
     }
   }
 
+  /// The same of one score.
+  double hooked_score(double score, double scale, int query, int key, int head) const {
+    if constexpr (Config::kScoreHook) {
+      const auto logit = static_cast<float>(score * scale);
+      return static_cast<double>(Config::score(logit, position(query, key, head))) / scale;
+    } else {
+      return score;
+    }
+  }
+
  private:
   /// The keys a row sees, hook aside, are the first ones.
   int seen_keys(int query) const {

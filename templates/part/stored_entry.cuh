@@ -5,6 +5,14 @@
 
 namespace heddle {
 
+inline void set_to(float& entry, float value) {
+  entry = value;
+}
+template <class Element>
+inline void set_to(Element& entry, float value) {
+  entry = from_float<Element>(value);
+}
+
 inline void add_to(float& entry, float value) {
   entry += value;
 }
