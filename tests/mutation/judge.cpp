@@ -79,17 +79,22 @@ void replace(std::string& text, std::string_view before, std::string_view after)
   text.replace(at, before.size(), after);
 }
 
+double constant_shift(const SmallProblem& small) {
+  return small.hook == Hook::kLargeScore ? 8192 : 0;
+}
+
 /// What the score hook adds to every logit of a head: O stays, LSE moves by as much.
-double score_shift(int batch, int head) {
-  return 0.5 * head + 2.0 * batch;
+double score_shift(const SmallProblem& small, int batch, int head) {
+  return constant_shift(small) + 0.5 * head + 2.0 * batch;
 }
 
 void shift(AttentionResult& result, const SmallProblem& small) {
-  if (small.hook != Hook::kScore) return;
+  if (small.hook != Hook::kScore && small.hook != Hook::kLargeScore) return;
   const TensorShape shape = query_shape(small.problem);
   for (std::size_t i = 0; i < result.log_sum_exp.size(); ++i) {
     const int flat_head = static_cast<int>(i) / shape.rows;
-    result.log_sum_exp[i] += score_shift(flat_head / shape.heads, flat_head % shape.heads);
+    result.log_sum_exp[i] += score_shift(small, flat_head / shape.heads, flat_head % shape.heads);
+    if (!result.largest_logit.empty()) result.largest_logit[i] += constant_shift(small);
   }
 }
 
@@ -99,14 +104,14 @@ void add_hook(const SmallProblem& small, std::string& text) {
   const Sizes& sizes = small.problem.sizes;
   const std::string shows =
       fmt::format("where.key <= where.query + {}", sizes.seqlen_kv - sizes.seqlen_q);
-  if (small.hook == Hook::kScore) {
+  if (small.hook != Hook::kMask) {
     replace(text, "kScoreHook = false", "kScoreHook = true");
     replace(text, "score(Logit logit, heddle::ScorePosition)",
             "score(Logit logit, heddle::ScorePosition where)");
     replace(text, "return logit;",
-            fmt::format("return {} ? logit + Logit(0.5) * where.head + Logit(2) * where.batch\n"
-                        "               : Logit(-heddle::infinity());",
-                        shows));
+            fmt::format("return {} ? logit + Logit({}) + Logit(0.5) * where.head\n"
+                        "               + Logit(2) * where.batch : Logit(-heddle::infinity());",
+                        shows, constant_shift(small)));
   } else {
     replace(text, "kMaskHook = false", "kMaskHook = true");
     replace(text, "visible(heddle::ScorePosition) { return true; }",

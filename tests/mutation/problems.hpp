@@ -11,7 +11,8 @@
 
 namespace heddle::mutation {
 
-enum class Hook { kNone, kScore, kMask };
+/// kLargeScore makes logits large of whatever query, even of a row that does not exist.
+enum class Hook { kNone, kScore, kLargeScore, kMask };
 
 struct SmallProblem {
   std::string name;

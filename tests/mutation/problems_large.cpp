@@ -53,7 +53,8 @@ void add_fa2_large(Problems& list) {
   list.push_back(make(with(kPlain, [](Recipe& recipe) {
     recipe.name = "fa2 large logits, score hook";
     make_large(recipe);
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore, recipe.kv_heads = 2;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kLargeScore, recipe.kv_heads = 2;
+    recipe.dtype = DataType::kBf16;
   })));
   list.push_back(make(with(kPlain, [](Recipe& recipe) {
     recipe.name = "fa2 huge logits, mask hook";
@@ -74,9 +75,10 @@ void add_fa1_large(Problems& list) {
   });
   list.push_back(make(plain));
   list.push_back(make(with(plain, [](Recipe& recipe) {
-    recipe.name = "fa1 large logits";
+    recipe.name = "fa1 large logits, score hook";
     make_large(recipe);
     recipe.mask = MaskKind::kFull, recipe.batch = 2;
+    recipe.hook = Hook::kLargeScore, recipe.dtype = DataType::kBf16;
   })));
 }
 
@@ -117,7 +119,8 @@ void add_fa3_large(Problems& list) {
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 packed, large logits, score hook";
     make_large(recipe);
-    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kScore;
+    recipe.mask = MaskKind::kFull, recipe.hook = Hook::kLargeScore;
+    recipe.dtype = DataType::kBf16;
   })));
 }
 
