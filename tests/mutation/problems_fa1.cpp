@@ -78,6 +78,12 @@ void add_fa1(Problems& list) {
     recipe.batch = 1, recipe.heads = 1;
     recipe.seqlen_q = 32, recipe.seqlen_kv = 160, recipe.bad_values = 33;
   })));
+  // Of one block, so that no order is left that could change the bits.
+  list.push_back(make(with(plain, [](Recipe& recipe) {
+    recipe.name = "fa1 one block, the same bits";
+    recipe.mask = MaskKind::kFull, recipe.inputs = InputKind::kLargeLogits;
+    recipe.head_dim = 64, recipe.seqlen_q = 30, recipe.seqlen_kv = 60, recipe.dominated = true;
+  })));
   list.push_back(
       make({.name = "fa1 deep",
             .config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2},

@@ -122,7 +122,9 @@ SmallProblem make(const Recipe& recipe) {
   made.small_cache = recipe.small_cache;
   if (recipe.dominated) {
     made.alike = recipe.config;
-    made.alike->running_max = RunningMax::kEveryBlock;
+    // fa1 has no other maximum: there the bits are those without a mutant.
+    const bool lazy = recipe.config.family != Family::kFa1;
+    if (lazy) made.alike->running_max = RunningMax::kEveryBlock;
   }
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
   if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
