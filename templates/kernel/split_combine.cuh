@@ -67,6 +67,9 @@ inline void store_pair(Element* destination, float low, float high) {
 /// for.
 template <class Config>
 inline float merged_log_sum_exp(const AttentionParameters& parameters, const RowTotal& total) {
+  if (is_large_base(total.base.value)) {
+    return log_sum_exp(total.base, total.sum, parameters.scale_log2_excess, kTruncationOfLarge);
+  }
   if constexpr (Config::kWarpgroupSums) {
     return warpgroup_log_sum_exp<Config>(parameters, total.base, total.sum);
   } else {

@@ -132,15 +132,13 @@ class TeamStore {
           stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
         });
       } else {
-        auto* to = stored_row(work, place);
-        exact.store([&](int column, float entry) { set_to(to[column], entry); });
+        exact.store_row(stored_row(work, place));
       }
-      if (lane() != 0) return;
       if constexpr (Config::kSplitKv) {
-        parameters_.partial_rows[partial_row(work, place)] = exact.weight();
-      } else if (parameters_.log_sum_exp != nullptr) {
-        parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
-            exact.log_sum_exp();
+        exact.store_weight(parameters_.partial_rows[partial_row(work, place)]);
+      } else {
+        exact.store_log_sum_exp(parameters_.log_sum_exp,
+                                flat_row(parameters_, work.item.batch, place.head, place.query));
       }
     });
   }
