@@ -64,7 +64,9 @@ void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant,
     expand(configs, &KernelConfig::query_in_registers, {false, true});
   }
   if (applies("running_max")) {
-    expand(configs, &KernelConfig::running_max, {RunningMax::kLazy, RunningMax::kEveryBlock});
+    std::vector<RunningMax> values{RunningMax::kLazy, RunningMax::kEveryBlock};
+    if (family == Family::kFa3) values.push_back(RunningMax::kCheckedSum);
+    expand(configs, &KernelConfig::running_max, values);
   }
   if (applies("split_kv")) expand(configs, &KernelConfig::split_kv, {false, true});
   if (family == Family::kFa3) return expand_pipeline(configs, variant);

@@ -6,7 +6,9 @@
 
 #include "instruction/fence.cuh"
 #include "instruction/setmaxnreg.cuh"
+#include "part/checked_softmax.cuh"
 #include "part/epilogue.cuh"
+#include "part/lost_blocks.cuh"
 #include "part/mask.cuh"
 #include "part/softmax.cuh"
 #include "part/tile_store.cuh"
@@ -41,7 +43,7 @@ struct Consumer {
   RingPlace<Config::kStages> values;
 
   Output output;
-  OnlineSoftmax<1, Config::kLazyRescale> softmax;
+  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
   unsigned probability[kSteps][4];
   bool is_storing = false;  ///< the TMA has a tile to read
   bool found_nonfinite;     ///< in a masked value block of the tile
@@ -140,8 +142,7 @@ struct Consumer {
     Accumulator<1, 1> factor;
 #pragma unroll
     for (float& entry : factor.value[0][0]) entry = 1.0f;
-    softmax.follow(scores, factor, parameters.scale_log2);
-    softmax.exponentiate(scores, parameters.scale_log2);
+    softmax.absorb(scores, factor, parameters.scale_log2, block);
     return factor;
   }
 
@@ -222,6 +223,9 @@ struct Consumer {
     wait_values(work, work.range.begin);
     multiply_probability_value();
     wait_output();
+    if constexpr (Config::kCheckedSum) {
+      LostBlocks<Config>(parameters, work, work.first_query + warp_row()).make_up(softmax, output);
+    }
   }
 
   /// The tile's queries are no longer needed, unless their slot is to take its output.

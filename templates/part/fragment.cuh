@@ -61,6 +61,22 @@ struct Accumulator {
     }
   }
 
+  /// Of the thread's row `row`: 2 r and 2 r + 1 are those of row tile r.
+  void scale_row(int row, float factor) {
+#pragma unroll
+    for (int c = 0; c < kColumnTiles; ++c) {
+      value[row / 2][c][2 * (row % 2)] *= factor;
+      value[row / 2][c][2 * (row % 2) + 1] *= factor;
+    }
+  }
+
+  void set_row(int row, float entry) {
+#pragma unroll
+    for (int c = 0; c < kColumnTiles; ++c) {
+      value[row / 2][c][2 * (row % 2)] = value[row / 2][c][2 * (row % 2) + 1] = entry;
+    }
+  }
+
   bool is_finite() const {
     float witness = 0.0f;  // 0 * x stays 0 exactly as long as x is finite
 #pragma unroll

@@ -68,21 +68,17 @@ struct OnlineSoftmax {
   /// alike.
   template <int kColumnTiles>
   void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const float offset = -finite_reference(reference[row]);
-      float block_sum = 0.0f;
-#pragma unroll
-      for (int c = 0; c < kColumnTiles; ++c) {
-#pragma unroll
-        for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
-          float& score = scores.value[row / 2][c][i];
-          score = fast_exp2(multiply_add(score, scale_log2, offset));
-          block_sum += score;
-        }
-      }
-      sum[row] += block_sum;
-    }
+    float shares[kRows];
+    to_probabilities(scores, shares, scale_log2);
+    add(shares);
+  }
+
+  /// The softmax of a block: both of the above.
+  template <int kColumnTiles, int kOutputTiles>
+  void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
+              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int /*block*/) {
+    follow(scores, output, scale_log2);
+    exponentiate(scores, scale_log2);
   }
 
   /// Sets the limits by what has been added to the sums. It takes nothing from the scores of
@@ -91,7 +87,7 @@ struct OnlineSoftmax {
   void settle(int block) {
     if (!kLazyRescale || block % kLazySettleBlocks != 0) return;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row);
+    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row_sum(row));
   }
 
   /// Adds up the four lanes' shares of each sum.
@@ -108,21 +104,50 @@ struct OnlineSoftmax {
     return sum[row] == 0.0f ? 0.0f : fast_reciprocal(sum[row]);
   }
 
- private:
+ protected:
+  /// `shares`: what the thread's entries of a block add to each row's sum.
+  template <int kColumnTiles>
+  void to_probabilities(Accumulator<kRowTiles, kColumnTiles>& scores, float (&shares)[kRows],
+                        float scale_log2) const {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float offset = -finite_reference(reference[row]);
+      shares[row] = 0.0f;
+#pragma unroll
+      for (int c = 0; c < kColumnTiles; ++c) {
+#pragma unroll
+        for (int i = 2 * (row % 2); i < 2 * (row % 2) + 2; ++i) {
+          float& score = scores.value[row / 2][c][i];
+          score = fast_exp2(multiply_add(score, scale_log2, offset));
+          shares[row] += score;
+        }
+      }
+    }
+  }
+
+  void add(const float (&shares)[kRows]) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) sum[row] += shares[row];
+  }
+
+  /// The four lanes' shares together; they agree to the bit.
+  float row_sum(int row) const {
+    const float pair = sum[row] + shuffle_xor(sum[row], 1);
+    return pair + shuffle_xor(pair, 2);
+  }
+
+  /// How far the maximum of a row with this sum may pass its reference.
+  static float lazy_range(float row_sum) {
+    const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
+    return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
+  }
+
   /// Where every score so far is -inf, exponents are taken relative to 0: -inf - -inf is NaN.
   static float finite_reference(float reference) {
     return reference == -infinity() ? 0.0f : reference;
   }
 
-  /// How far a row's maximum may pass its reference. The four lanes agree to the bit.
-  float lazy_range(int row) const {
-    float row_sum = sum[row];
-    row_sum += shuffle_xor(row_sum, 1);
-    row_sum += shuffle_xor(row_sum, 2);
-    const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
-    return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
-  }
-
+ private:
   template <int kOutputTiles>
   void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
                float scale_log2) {
@@ -143,11 +168,7 @@ struct OnlineSoftmax {
       limit[row] = maximum(limit[row], moved);
       reference[row] = moved;
       sum[row] *= exact;
-#pragma unroll
-      for (int c = 0; c < kOutputTiles; ++c) {
-        output.value[row / 2][c][2 * (row % 2)] *= exact;
-        output.value[row / 2][c][2 * (row % 2) + 1] *= exact;
-      }
+      output.scale_row(row, exact);
     }
   }
 };
