@@ -124,7 +124,7 @@ std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, 
     return rows * static_cast<std::size_t>(score_pitch(problem.sizes)) * sizeof(float);
   }
   if (config.family == Family::kFa2 && config.split_kv) {
-    return partial_output_bytes(problem, num_splits) + rows * num_splits * sizeof(float);
+    return partial_output_bytes(problem, num_splits) + rows * num_splits * sizeof(PartialRow);
   }
   // The float64 reference keeps O and LSE in double; they take the place of split partials.
   if (config.family == Family::kReference && config.reference == ReferenceKind::kFloat64) {
@@ -203,7 +203,7 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
     const bool float64 = config.family == Family::kReference;
     const std::size_t output_bytes = partial_output_bytes(problem, float64 ? 2 : plan.num_splits);
     parameters.partial_output = reinterpret_cast<float*>(workspace);
-    parameters.partial_log_sum_exp = reinterpret_cast<float*>(workspace + output_bytes);
+    parameters.partial_rows = reinterpret_cast<PartialRow*>(workspace + output_bytes);
   }
   return parameters;
 }

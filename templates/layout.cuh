@@ -58,8 +58,7 @@ constexpr int score_chains(int depth) {
 /// are exact. This much, 1.5 * 2^-23 in the deepest chain (of 128), leaves both within the
 /// contract: four units in the last place of a logit are 2 * 2^-23 of it at least, and rounding
 /// the result costs a quarter to a half, the more where the logarithm carries it past a power of
-/// two. Merging splits rounds once more: there exact sums of logits just below 256 or a higher
-/// power of two miss the bound by up to a fifth at a depth of 128.
+/// two.
 constexpr float chain_truncation(int chain) {
   return static_cast<float>(chain / 16) * 0x1.8p-26f;
 }

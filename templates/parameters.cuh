@@ -12,6 +12,12 @@ struct TensorView {
   long long row_stride;
 };
 
+/// What a split leaves of a row besides its output.
+struct PartialRow {
+  float reference;  ///< a score, not scaled, near the largest; -inf if it saw no key
+  float sum;        ///< of exp(scale * (s - reference)); 0 if it saw no key
+};
+
 /// Everything a launch knows and a kernel's text does not. Passed by value as the only argument.
 struct AttentionParameters {
   TensorView query;   ///< [batch, heads, seqlen_q, head_dim]
@@ -38,10 +44,11 @@ struct AttentionParameters {
   /// Split-KV: split i of num_splits owns key tiles [i * split_tiles, (i + 1) * split_tiles).
   int num_splits;
   int split_tiles;
-  /// fp32 partial outputs [num_splits, batch, heads, seqlen_q, head_dim] and their LSE
-  /// [num_splits, batch, heads, seqlen_q]; null when the kernel does not split.
+  /// fp32 partial outputs, each normalised, [num_splits, batch, heads, seqlen_q, head_dim], and
+  /// what their rows weigh [num_splits, batch, heads, seqlen_q]; null when the kernel does not
+  /// split.
   float* partial_output;
-  float* partial_log_sum_exp;
+  PartialRow* partial_rows;
 
   /// Unfused only: fp32 scores [batch, heads, seqlen_q, score_pitch]. The softmax kernel writes
   /// each row of probabilities (Element) over the front of its own row of scores.

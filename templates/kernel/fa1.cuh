@@ -31,7 +31,7 @@ template <class Config>
 struct SharedStorage {
   SharedTile<typename Config::Element, Config::kTileM, Config::kHeadDimPadded> query;
   typename KeyValueWalk<Config>::Storage key_value;
-  float reference[Config::kTileM];  ///< what a row's exponents are relative to (log2 units)
+  float reference[Config::kTileM];  ///< a row's largest score
   float sum[Config::kTileM];
   TeamExchange<Config> team[KeySplit<Config>::kTeams];
 };
@@ -135,7 +135,7 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
       output.value[Split::kRowTiles * step + i / 4][round][i % 4] = owned[i / 4][i % 4];
     }
     if (round == 0) {
-      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row);
+      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row, scale_log2);
     }
   }
   if (Split::kRounds == 1) Split::sync();  // maxima and sums have been read

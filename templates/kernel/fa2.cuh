@@ -161,7 +161,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
-      warp_tile.softmax.settle(block);
+      warp_tile.softmax.settle(block, parameters.scale_log2);
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
       if (masked) mask.apply(scores, first_query, first_key);
@@ -191,17 +191,13 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
   const int first_query = work.first_query + WarpTile<Config>::first_row();
   using Warp = WarpTile<Config>;
   const int valid_rows = work.sequence.query_length - first_query;
-  float inverse_sums[2 * Warp::kRowTiles];
-  float log_sum_exps[2 * Warp::kRowTiles];
-  warp_tile.softmax.finish();
+  auto& softmax = warp_tile.softmax;
+  softmax.finish();
 #pragma unroll
   for (int row = 0; row < 2 * Warp::kRowTiles; ++row) {
-    inverse_sums[row] = warp_tile.softmax.inverse_sum(row);
-    log_sum_exps[row] = log_sum_exp<Config>(parameters, warp_tile.softmax.reference[row],
-                                            warp_tile.softmax.sum[row]);
+    const float inverse_sum = softmax.inverse_sum(row);
+    warp_tile.output.for_row(row, [&](float& entry) { entry *= inverse_sum; });
   }
-  warp_tile.output.for_each(
-      [&](int thread_row, int, int, float& entry) { entry *= inverse_sums[thread_row]; });
 
   const long long row = flat_row(parameters, item.batch, item.head, first_query);
   if constexpr (Config::kSplitKv) {
@@ -209,15 +205,20 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     const long long partial_row = item.split * rows + row;
     store_partial_output<Config>(
         warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
-    store_rows(log_sum_exps, parameters.partial_log_sum_exp + partial_row, valid_rows);
+    store_partial_rows(softmax.reference, softmax.sum, parameters.partial_rows + partial_row,
+                       valid_rows);
   } else {
     auto* destination =
         tensor_row<typename Config::Element>(parameters.output, item.batch, item.head, first_query);
     store_output<Config>(warp_tile.output, shared.query, WarpTile<Config>::first_row(), destination,
                          parameters.output.row_stride, valid_rows);
-    if (parameters.log_sum_exp != nullptr) {
-      store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
+    if (parameters.log_sum_exp == nullptr) return;
+    float log_sum_exps[2 * Warp::kRowTiles];
+#pragma unroll
+    for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
+      log_sum_exps[r] = log_sum_exp<Config>(parameters, softmax.reference[r], softmax.sum[r]);
     }
+    store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
   }
 }
 

@@ -5,42 +5,38 @@
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
+#include "part/exponent_base.cuh"
+#include "part/log_sum_exp.cuh"
 #include "part/sequence_info.cuh"
 
 namespace heddle::fa2 {
 
-/// What the partial results of one row weigh. A part that saw no key has log-sum-exp -inf and
-/// weighs 0; if it is the only other one, the weight of a part is exactly 1.
-struct SplitWeights {
-  float maximum_log_sum_exp;  ///< 0 if no part saw a key
-  float sum;
+/// What the parts of one row weigh together. A part that saw no key weighs 0; if it is the only
+/// other one, the weight of a part is exactly 1.
+struct RowTotal {
+  float reference = -infinity();  ///< the largest of the parts'
+  float sum = 0.0f;               ///< relative to it
+  float scale_log2;
 
-  /// `parts` points at the row's first log-sum-exp; those of the other splits follow `stride`
-  /// floats apart. The lanes of a warp share the work.
-  static SplitWeights of_row(const float* parts, long long stride, int num_splits) {
-    float largest = -infinity();
-    for (int split = lane(); split < num_splits; split += kWarpSize) {
-      largest = maximum(largest, parts[split * stride]);
+  /// `parts` points at the row's first part; the others follow `stride` apart. The lanes of a warp
+  /// share the work.
+  RowTotal(const PartialRow* parts, long long stride, const AttentionParameters& parameters)
+      : scale_log2(parameters.scale_log2) {
+    for (int split = lane(); split < parameters.num_splits; split += kWarpSize) {
+      reference = maximum(reference, parts[split * stride].reference);
     }
     for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      largest = maximum(largest, shuffle_xor(largest, mask));
+      reference = maximum(reference, shuffle_xor(reference, mask));
     }
-    SplitWeights weights{largest == -infinity() ? 0.0f : largest, 0.0f};
-    for (int split = lane(); split < num_splits; split += kWarpSize) {
-      weights.sum += weights.unnormalised(parts[split * stride]);
+    for (int split = lane(); split < parameters.num_splits; split += kWarpSize) {
+      sum += share(parts[split * stride]);
     }
-    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      weights.sum += shuffle_xor(weights.sum, mask);
-    }
-    return weights;
+    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
   }
 
-  float unnormalised(float log_sum_exp) const {
-    return fast_exp2((log_sum_exp - maximum_log_sum_exp) * kLog2E);
-  }
-
-  float log_sum_exp() const {
-    return sum == 0.0f ? -infinity() : maximum_log_sum_exp + natural_log(sum);
+  /// What a part adds to the sum.
+  float share(const PartialRow& part) const {
+    return part.sum * move_factor(part.reference, reference, scale_log2);
   }
 };
 
@@ -64,19 +60,19 @@ inline void combine(const AttentionParameters& parameters) {
       static_cast<long long>(block_index()) * (Config::kThreads / kWarpSize) + warp();
   if (row >= rows) return;
 
-  const float* parts = parameters.partial_log_sum_exp + row;
-  const SplitWeights weights = SplitWeights::of_row(parts, rows, parameters.num_splits);
+  const PartialRow* parts = parameters.partial_rows + row;
+  const RowTotal total(parts, rows, parameters);
 
   float merged[kPairs][2];
 #pragma unroll
   for (int i = 0; i < kPairs; ++i) merged[i][0] = merged[i][1] = -0.0f;  // -0 + x is x, even for -0
-  const float inverse_sum = weights.sum == 0.0f ? 0.0f : 1.0f / weights.sum;
   for (int split = 0; split < parameters.num_splits; ++split) {
     const long long part = split * rows;
     // Of a split without keys nothing was stored. A weight that underflows is no reason to leave a
     // split out: 0 * NaN is NaN, as in a run without splits.
-    if (parts[part] == -infinity()) continue;
-    const float weight = weights.unnormalised(parts[part]) * inverse_sum;
+    const PartialRow partial = parts[part];
+    if (partial.sum == 0.0f) continue;
+    const float weight = total.share(partial) / total.sum;
     const float* output = parameters.partial_output + (part + row) * Config::kHeadDim;
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
@@ -96,11 +92,11 @@ inline void combine(const AttentionParameters& parameters) {
   for (int i = 0; i < kPairs; ++i) {
     const int column = 2 * (lane() + i * kWarpSize);
     if (column >= Config::kHeadDim) continue;
-    if (weights.sum == 0.0f) merged[i][0] = merged[i][1] = 0.0f;
+    if (total.sum == 0.0f) merged[i][0] = merged[i][1] = 0.0f;
     store_pair<Element, Config::kAlignment>(destination + column, merged[i][0], merged[i][1]);
   }
   if (parameters.log_sum_exp != nullptr && lane() == 0) {
-    parameters.log_sum_exp[row] = weights.log_sum_exp();
+    parameters.log_sum_exp[row] = log_sum_exp<Config>(parameters, total.reference, total.sum);
   }
 }
 

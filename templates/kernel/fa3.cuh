@@ -212,7 +212,7 @@ struct Consumer {
       wait_values(work, block + 1);
       multiply_probability_value();
       turns.give();
-      softmax.settle(block);
+      softmax.settle(block, parameters.scale_log2);
       wait_scores<1>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
       wait_output();

@@ -242,7 +242,7 @@ inline void write_row(const AttentionParameters& parameters, const Place& place,
   }
   if (place.x != 0) return;
   if constexpr (kFloat64) {
-    reinterpret_cast<double*>(parameters.partial_log_sum_exp)[flat] = log_sum_exp;
+    reinterpret_cast<double*>(parameters.partial_rows)[flat] = log_sum_exp;
   } else if (parameters.log_sum_exp != nullptr) {
     parameters.log_sum_exp[flat] = log_sum_exp;
   }

@@ -87,11 +87,9 @@ template <class Config>
 inline void store_log_sum_exp(const AttentionParameters& parameters, long long flat,
                               const Statistics& statistics, int thread) {
   if (thread == 0 && parameters.log_sum_exp != nullptr) {
-    const float reference = statistics.maximum * parameters.scale_log2;
-    // What rounding took from it: probabilities are relative to the score itself.
-    const float residue = multiply_add(statistics.maximum, parameters.scale_log2, -reference);
-    parameters.log_sum_exp[flat] =
-        log_sum_exp<Config>(parameters, reference, statistics.sum, residue);
+    // Probabilities are relative to the score itself.
+    const auto base = ExponentBase::exact(statistics.maximum, parameters.scale_log2);
+    parameters.log_sum_exp[flat] = log_sum_exp<Config>(parameters, base, statistics.sum);
   }
 }
 

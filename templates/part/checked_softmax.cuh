@@ -45,20 +45,23 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
 
   /// Now and then, before the scores of `block` are there. A row whose reference has rested from
   /// one look to the next is checked from now on.
-  void settle(int block) {
+  void settle(int block, float scale_log2) {
     if (block % kLazySettleBlocks != 0) return;
+    const float inverse_scale = fast_reciprocal(scale_log2);
     watches = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float row_sum = this->row_sum(row);
-      const bool is_settled = lost[row] == kNoBlock && row_sum > 0.0f;
+      const bool is_settled = lost[row] == kNoBlock && row_sum > 0.0f &&
+                              !is_large_base(this->reference[row] * scale_log2);
       if (is_checked(row) || (is_settled && (rested >> row & 1u) != 0)) {
         const float share = maximum(row_sum * fast_exp2(-kLazyWeightLog2), 1.0f);
         allowed[row] = share < kLargestShare ? share : kLargestShare;
         this->limit[row] = infinity();
       } else {
         if (is_settled) rested |= 1u << row;
-        this->limit[row] = this->reference[row] + Base::lazy_range(row_sum);
+        this->limit[row] =
+            multiply_add(Base::lazy_range(row_sum), inverse_scale, this->reference[row]);
         watches = true;
       }
     }
@@ -75,7 +78,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     bool any_heavy = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || shares[row] > allowed[row];
-    if (warp_any(any_heavy)) relieve(scores, output, shares, block);
+    if (warp_any(any_heavy)) relieve(scores, output, shares, scale_log2, block);
     this->add(shares);
   }
 
@@ -100,7 +103,8 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   /// Moves the references of rows with too heavy a share to their largest probability.
   template <int kColumnTiles, int kOutputTiles>
   void relieve(Accumulator<kRowTiles, kColumnTiles>& probabilities,
-               Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows], int block) {
+               Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows],
+               float scale_log2, int block) {
     float largest[kRows];
     row_maximum(largest, probabilities);
     watches = true;
@@ -114,23 +118,23 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
       if (largest[row] > kLargestProbability) {
         lost[row] = block;
         shares[row] = 0.0f;
-        probabilities.set_row(row, 0.0f);
+        probabilities.for_row(row, [](float& entry) { entry = 0.0f; });
       } else {
-        const float factor = this->raise(row, maximum(fast_log2(largest[row]), 0.0f));
+        const float factor = raise(row, maximum(fast_log2(largest[row]), 0.0f), scale_log2);
         this->sum[row] *= factor;
         shares[row] *= factor;
-        probabilities.scale_row(row, factor);
-        output.scale_row(row, factor);
+        probabilities.for_row(row, [&](float& entry) { entry *= factor; });
+        output.for_row(row, [&](float& entry) { entry *= factor; });
       }
       this->limit[row] = this->reference[row];
     }
   }
 
-  /// Moves a reference up by `step`; what the row's entries have to be multiplied by.
-  float raise(int row, float step) {
+  /// Moves a reference up by `step` (log2 units); what the row's entries have to be multiplied by.
+  float raise(int row, float step, float scale_log2) {
     const float before = this->reference[row];
-    this->reference[row] = before + step;
-    return fast_exp2(before - this->reference[row]);
+    this->reference[row] = multiply_add(step, fast_reciprocal(scale_log2), before);
+    return move_factor(before, this->reference[row], scale_log2);
   }
 };
 

@@ -65,4 +65,18 @@ inline void store_rows(const float (&values)[kThreadRows], float* destination, i
   }
 }
 
+/// The same of what a split's rows weigh.
+template <int kThreadRows>
+inline void store_partial_rows(const float (&references)[kThreadRows],
+                               const float (&sums)[kThreadRows], PartialRow* destination,
+                               int valid_rows) {
+  if (lane() % 4 != 0) return;
+#pragma unroll
+  for (int row = 0; row < kThreadRows; ++row) {
+    if (fragment_row(row) >= valid_rows) continue;
+    store<8>(destination + fragment_row(row),
+             Bytes<8>{{__float_as_uint(references[row]), __float_as_uint(sums[row])}});
+  }
+}
+
 }  // namespace heddle

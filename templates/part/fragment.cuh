@@ -61,19 +61,13 @@ struct Accumulator {
     }
   }
 
-  /// Of the thread's row `row`: 2 r and 2 r + 1 are those of row tile r.
-  void scale_row(int row, float factor) {
+  /// Calls visit(entry) for each entry of this thread in one of its rows.
+  template <class Visit>
+  void for_row(int thread_row, Visit visit) {
 #pragma unroll
     for (int c = 0; c < kColumnTiles; ++c) {
-      value[row / 2][c][2 * (row % 2)] *= factor;
-      value[row / 2][c][2 * (row % 2) + 1] *= factor;
-    }
-  }
-
-  void set_row(int row, float entry) {
-#pragma unroll
-    for (int c = 0; c < kColumnTiles; ++c) {
-      value[row / 2][c][2 * (row % 2)] = value[row / 2][c][2 * (row % 2) + 1] = entry;
+      visit(value[thread_row / 2][c][2 * (thread_row % 2)]);
+      visit(value[thread_row / 2][c][2 * (thread_row % 2) + 1]);
     }
   }
 

@@ -70,7 +70,7 @@ class LostBlocks {
     mask.apply(scores, first_query_, first_key);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      if (!takes[row]) scores.set_row(row, -infinity());
+      if (!takes[row]) scores.for_row(row, [](float& score) { score = -infinity(); });
     }
     softmax.follow(scores, output, parameters_.scale_log2);
     softmax.exponentiate(scores, parameters_.scale_log2);

@@ -11,15 +11,9 @@ namespace heddle {
 template <class Config>
 struct StepRows {
   static constexpr int kRows = 2 * KeySplit<Config>::kRowTiles;
-  float reference[kRows];
   float factor[kRows];  ///< what the rows' output so far is multiplied by
   float sum[kRows];     ///< of this warp's keys
 };
-
-/// Exponents are taken relative to 0 where every score so far is -inf: -inf - -inf is NaN.
-inline float finite_reference(float reference) {
-  return reference == -infinity() ? 0.0f : reference;
-}
 
 /// Turns this warp's scores into probabilities relative to the team's row maxima.
 template <class Config>
@@ -30,18 +24,20 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
   StepRows<Config> rows;
   float maxima[StepRows<Config>::kRows];
   row_maximum(maxima, scores);
-  for (float& largest : maxima) largest *= scale_log2;
   share_rows(exchange.maximum[Split::key_warp()], maxima);
   Split::sync();
+  float references[StepRows<Config>::kRows];
 #pragma unroll
   for (int row = 0; row < StepRows<Config>::kRows; ++row) {
     const float before = reference[fragment_row(row)];
-    rows.reference[row] = finite_reference(team_maximum(exchange, before, fragment_row(row)));
-    rows.factor[row] = fast_exp2(before - rows.reference[row]);
+    references[row] = team_maximum(exchange, before, fragment_row(row));
+    rows.factor[row] = move_factor(before, references[row], scale_log2);
     rows.sum[row] = 0.0f;
   }
+  float offsets[StepRows<Config>::kRows];
+  find_offsets(offsets, scores, references, scale_log2);
   scores.for_each([&](int row, int, int, float& score) {
-    score = fast_exp2(multiply_add(score, scale_log2, -rows.reference[row]));
+    score = fast_exp2(multiply_add(score, scale_log2, offsets[row]));
     rows.sum[row] += score;
   });
 #pragma unroll
@@ -56,11 +52,12 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
 /// Moves a team's rows on to their new maxima and sums: its first warp, a lane per row, once no
 /// thread reads the old ones any more.
 template <class Config>
-inline void update_statistics(const TeamExchange<Config>& exchange, float* reference, float* sum) {
+inline void update_statistics(const TeamExchange<Config>& exchange, float* reference, float* sum,
+                              float scale_log2) {
   if (KeySplit<Config>::key_warp() != 0) return;
   const float before = reference[lane()];
   const float after = team_maximum(exchange, before, lane());
-  float total = sum[lane()] * fast_exp2(before - finite_reference(after));
+  float total = sum[lane()] * move_factor(before, after, scale_log2);
 #pragma unroll
   for (const auto& warp_sums : exchange.sum) total += warp_sums[lane()];
   reference[lane()] = after;

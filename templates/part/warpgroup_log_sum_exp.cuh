@@ -13,7 +13,8 @@ inline float warpgroup_log_sum_exp(const AttentionParameters& parameters, float 
   constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);
   static_assert(kChainDepth <= 128);
   constexpr float kTruncation = chain_truncation(kChainDepth);
-  return log_sum_exp(reference, sum, logit_excess<Config>(parameters, kTruncation));
+  return log_sum_exp(ExponentBase::of(reference, parameters.scale_log2), sum,
+                     logit_excess<Config>(parameters, kTruncation));
 }
 
 }  // namespace heddle

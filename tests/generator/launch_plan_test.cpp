@@ -76,13 +76,13 @@ TEST_CASE("an explicit split count is honoured and its partials fit the workspac
   CHECK(plan.launches[0].grid == 2 * 1 * 3);
   const std::size_t rows = 2 * 5;
   const std::size_t output_bytes = (rows * 3 * 128 * 4 + 255) / 256 * 256;
-  CHECK(plan.workspace_bytes == output_bytes + rows * 3 * 4);
+  CHECK(plan.workspace_bytes == output_bytes + rows * 3 * 8);
 
   TensorPointers pointers;
   pointers.workspace = address(0x10000);
   const AttentionParameters parameters = fill_parameters(problem, config, plan, pointers);
   CHECK(parameters.partial_output == address(0x10000));
-  CHECK(parameters.partial_log_sum_exp == address(0x10000 + output_bytes));
+  CHECK(parameters.partial_rows == address(0x10000 + output_bytes));
 }
 
 TEST_CASE("automatic splits fill the device but leave each split enough keys") {

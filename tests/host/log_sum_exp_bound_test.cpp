@@ -79,27 +79,37 @@ struct Row {
  private:
   float log_sum_exp_of_parts(const Scale& scale, float truncation, std::size_t parts) const {
     const std::size_t keys = (summed.size() + parts - 1) / parts;
-    std::vector<float> results;
+    std::vector<PartialRow> results;
     for (std::size_t first = 0; first < summed.size(); first += keys) {
       const auto from = summed.begin() + static_cast<std::ptrdiff_t>(first);
       const auto to =
           summed.begin() + static_cast<std::ptrdiff_t>(std::min(first + keys, summed.size()));
-      const float reference = scale.log2 * *std::max_element(from, to);
-      float sum = 0;
-      for (auto score = from; score != to; ++score) {
-        sum += fast_exp2(multiply_add(*score, scale.log2, -reference));
-      }
-      results.push_back(log_sum_exp(reference, sum, scale.excess - truncation));
+      PartialRow part{*std::max_element(from, to), 0};
+      for (auto score = from; score != to; ++score) part.sum += probability(*score, part, scale);
+      results.push_back(part);
     }
-    return parts == 1 ? results[0] : merge(results);
+    const PartialRow whole = merge(results, scale);
+    return log_sum_exp(ExponentBase::of(whole.reference, scale.log2), whole.sum,
+                       scale.excess - truncation);
+  }
+
+  /// As part/softmax.cuh does it.
+  static float probability(float score, const PartialRow& row, const Scale& scale) {
+    const float base = row.reference * scale.log2;
+    if (is_large_base(base)) return fast_exp2((score - row.reference) * scale.log2);
+    return fast_exp2(multiply_add(score, scale.log2, -base));
   }
 
   /// As kernel/fa2_combine.cuh merges splits.
-  static float merge(const std::vector<float>& parts) {
-    const float largest = *std::max_element(parts.begin(), parts.end());
-    float sum = 0;
-    for (const float part : parts) sum += fast_exp2((part - largest) * kLog2E);
-    return largest + natural_log(sum);
+  static PartialRow merge(const std::vector<PartialRow>& parts, const Scale& scale) {
+    PartialRow whole = parts[0];
+    for (const PartialRow& part : parts)
+      whole.reference = std::max(whole.reference, part.reference);
+    whole.sum = 0;
+    for (const PartialRow& part : parts) {
+      whole.sum += part.sum * move_factor(part.reference, whole.reference, scale.log2);
+    }
+    return whole;
   }
 };
 
@@ -200,9 +210,8 @@ TEST_CASE("where sums are exact, what is put back does not break the bound") {
       double worst = 0, worst_logit = 0;
       for (int i = 0; i < 20000; ++i) {
         // From half of a power of two to so close below it that a few keys carry the result beyond
-        // it: up to 2^18, but for parts at a depth of 128, which miss the bound from 2^8 on.
-        const int powers = parts > 1 && depth == 128 ? 5 : 16;
-        const double power = std::ldexp(1, 3 + i % powers);
+        // it: up to 2^18.
+        const double power = std::ldexp(1, 3 + i % 16);
         const double logit = power * (1 - std::ldexp(random() % 1024, -11 - i % 10));
         const auto score = static_cast<float>(logit / scale.exact);
         const std::size_t keys = parts + random() % 300;

@@ -64,7 +64,7 @@ void check_merge(const SplitParts& parts, const HostConfig& compiled) {
       parts.problem, compiled.config, plan,
       {.output = output.data(), .log_sum_exp = log_sum_exp.data(), .workspace = workspace.data()});
   std::copy(parts.output.begin(), parts.output.end(), parameters.partial_output);
-  std::copy(parts.log_sum_exp.begin(), parts.log_sum_exp.end(), parameters.partial_log_sum_exp);
+  std::copy(parts.rows.begin(), parts.rows.end(), parameters.partial_rows);
 
   const PartLaunch launch = combine_alone(plan).launches[0];
   const HostKernel& kernel = *compiled.parts[1];

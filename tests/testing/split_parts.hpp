@@ -24,13 +24,13 @@ std::string check_beside_whole(const Problem& problem, const AttentionResult& ba
                                const SplitResults& results);
 
 /// Partial results as the attention kernel leaves them, each row with one part that saw keys, or
-/// none: merging must hand that part through, bit for bit.
+/// none: merging must hand that part's output through, bit for bit.
 struct SplitParts {
   Problem problem;
-  std::vector<float> output;       ///< [split, row, column]
-  std::vector<float> log_sum_exp;  ///< [split, row]
+  std::vector<float> output;     ///< [split, row, column]
+  std::vector<PartialRow> rows;  ///< [split, row]
   std::vector<std::uint16_t> merged_output;
-  std::vector<float> merged_log_sum_exp;
+  std::vector<double> merged_log_sum_exp;
 };
 SplitParts one_part_each(const Variant& variant, int num_splits, std::uint64_t seed);
 

@@ -46,13 +46,13 @@ Outputs merge(const Gpu& gpu, const SplitParts& parts, const Kernel& kernel) {
   ProblemBuffers buffers(gpu.device(), parts.problem, plan.workspace_bytes);
   const AttentionParameters parameters =
       fill_parameters(parts.problem, kernel.config, plan, buffers.pointers());
-  const auto upload = [&](float* to, const std::vector<float>& values) {
-    gpu.check(
-        gpu.api().cuMemcpyHtoD(device_address(to), values.data(), values.size() * sizeof(float)),
-        "cuMemcpyHtoD");
+  const auto upload = [&](void* to, const auto& values) {
+    gpu.check(gpu.api().cuMemcpyHtoD(device_address(to), values.data(),
+                                     values.size() * sizeof(values[0])),
+              "cuMemcpyHtoD");
   };
   upload(parameters.partial_output, parts.output);
-  upload(parameters.partial_log_sum_exp, parts.log_sum_exp);
+  upload(parameters.partial_rows, parts.rows);
   gpu.wait_for(nullptr);
   kernel.loaded->launch(combine_alone(plan), parameters, nullptr);
   gpu.wait_for(nullptr);
