@@ -8,6 +8,7 @@
 
 namespace heddle {
 
+constexpr float kLazyWeight = 0x1p-3f;
 /// A thread's share of a block is never allowed to be more: it has to be in fp16.
 constexpr float kLargestShare = 0x1p12f;
 /// Beyond this the sums of probabilities may overflow.
@@ -25,22 +26,19 @@ template <int kRowTiles>
 struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   using Base = OnlineSoftmax<kRowTiles, true>;
   using Base::kRows;
-  static constexpr int kNoBlock = -1;
+  /// What `note` holds else than the block that a row has left out. A row has left out none, and
+  /// its reference has moved since the last look at it; it has rested since then; it is checked.
+  static constexpr int kMoved = -1;
+  static constexpr int kRested = -2;
+  static constexpr int kChecked = -3;
 
-  float allowed[kRows];  ///< of a thread's share of a block; infinite for a watched row
-  int lost[kRows];       ///< the block that the row has left out
-  unsigned rested;       ///< a bit for each row whose reference has not moved since the last look
-  bool watches;          ///< any row of the warp
+  // `limit` of a checked row is that of a thread's share of a block.
+  int note[kRows];
 
   void clear() {
     Base::clear();
-    rested = 0;
-    watches = true;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      allowed[row] = infinity();
-      lost[row] = kNoBlock;
-    }
+    for (int row = 0; row < kRows; ++row) note[row] = kMoved;
   }
 
   /// Now and then, before the scores of `block` are there. A row whose reference has rested from
@@ -48,56 +46,57 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   void settle(int block, float scale_log2) {
     if (block % kLazySettleBlocks != 0) return;
     const float inverse_scale = fast_reciprocal(scale_log2);
-    watches = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float row_sum = this->row_sum(row);
-      const bool is_settled = lost[row] == kNoBlock && row_sum > 0.0f &&
-                              !is_large_base(this->reference[row] * scale_log2);
-      if (is_checked(row) || (is_settled && (rested >> row & 1u) != 0)) {
-        const float share = maximum(row_sum * fast_exp2(-kLazyWeightLog2), 1.0f);
-        allowed[row] = share < kLargestShare ? share : kLargestShare;
-        this->limit[row] = infinity();
-      } else {
-        if (is_settled) rested |= 1u << row;
-        this->limit[row] =
-            multiply_add(Base::lazy_range(row_sum), inverse_scale, this->reference[row]);
-        watches = true;
-      }
+      if (note[row] == kRested) note[row] = kChecked;
+      const float reference = this->reference[row];
+      const bool may_rest = row_sum > 0.0f && !is_large_base(reference * scale_log2);
+      if (note[row] == kMoved && may_rest) note[row] = kRested;
+      const float watched = multiply_add(Base::lazy_range(row_sum), inverse_scale, reference);
+      this->limit[row] = note[row] == kChecked ? largest_share(row_sum) : watched;
     }
-    watches = warp_any(watches);
   }
 
   /// The softmax of a block. `output` is multiplied by what the rows' references moved.
   template <int kColumnTiles, int kOutputTiles>
   void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
               Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int block) {
-    if (watches) watch(scores, output, scale_log2);
+    bool any_watched = false;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) any_watched = any_watched || note[row] != kChecked;
+    if (warp_any(any_watched)) watch(scores, output, scale_log2);
     float shares[kRows];
     this->to_probabilities(scores, shares, scale_log2);
     bool any_heavy = false;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || shares[row] > allowed[row];
+    for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || is_heavy(row, shares[row]);
     if (warp_any(any_heavy)) relieve(scores, output, shares, scale_log2, block);
     this->add(shares);
   }
 
  private:
-  bool is_checked(int row) const {
-    return allowed[row] != infinity();
+  static float largest_share(float row_sum) {
+    const float share = maximum(row_sum * kLazyWeight, 1.0f);
+    return share < kLargestShare ? share : kLargestShare;
+  }
+
+  /// False for NaN, which reaches the row's sum.
+  bool is_heavy(int row, float share) const {
+    return note[row] == kChecked && share > this->limit[row];
   }
 
   template <int kColumnTiles, int kOutputTiles>
   void watch(const Accumulator<kRowTiles, kColumnTiles>& scores,
              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
-    float before[kRows];
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) before[row] = this->reference[row];
-    Base::follow(scores, output, scale_log2);
+    float maxima[kRows];
+    row_maximum(maxima, scores);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      if (this->reference[row] != before[row]) rested &= ~(1u << row);
+      if (note[row] == kChecked) maxima[row] = -infinity();
+      if (note[row] == kRested && maxima[row] > this->limit[row]) note[row] = kMoved;
     }
+    this->rescale(maxima, output, scale_log2);
   }
 
   /// Moves the references of rows with too heavy a share to their largest probability.
@@ -107,34 +106,32 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
                float scale_log2, int block) {
     float largest[kRows];
     row_maximum(largest, probabilities);
-    watches = true;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       float share = maximum(shares[row], shuffle_xor(shares[row], 1));
       share = maximum(share, shuffle_xor(share, 2));
-      if (!(share > allowed[row])) continue;
-      allowed[row] = infinity();
-      rested &= ~(1u << row);
-      if (largest[row] > kLargestProbability) {
-        lost[row] = block;
-        shares[row] = 0.0f;
-        probabilities.for_row(row, [](float& entry) { entry = 0.0f; });
-      } else {
-        const float factor = raise(row, maximum(fast_log2(largest[row]), 0.0f), scale_log2);
-        this->sum[row] *= factor;
-        shares[row] *= factor;
-        probabilities.for_row(row, [&](float& entry) { entry *= factor; });
-        output.for_row(row, [&](float& entry) { entry *= factor; });
-      }
-      this->limit[row] = this->reference[row];
+      const bool heavy = is_heavy(row, share);
+      const bool is_lost = heavy && largest[row] > kLargestProbability;
+      const float step = heavy && !is_lost ? maximum(fast_log2(largest[row]), 0.0f) : 0.0f;
+      const float factor = raise(row, step, scale_log2);
+      if (heavy) this->limit[row] = this->reference[row];
+      if (heavy) note[row] = is_lost ? block : kMoved;
+      this->sum[row] *= factor;
+      shares[row] = is_lost ? 0.0f : shares[row] * factor;
+      probabilities.for_row(row, [&](float& entry) { entry = is_lost ? 0.0f : entry * factor; });
+      output.for_row(row, [&](float& entry) { entry *= factor; });
     }
   }
 
   /// Moves a reference up by `step` (log2 units); what the row's entries have to be multiplied by.
+  /// A checked row's base is rounded (part/exponent_base.cuh), and where the new one is a little
+  /// beyond that it is rounded once more.
   float raise(int row, float step, float scale_log2) {
     const float before = this->reference[row];
-    this->reference[row] = multiply_add(step, fast_reciprocal(scale_log2), before);
-    return move_factor(before, this->reference[row], scale_log2);
+    const float after = multiply_add(step, fast_reciprocal(scale_log2), before);
+    this->reference[row] = after;
+    const float exponent = before * scale_log2 - after * scale_log2;
+    return fast_exp2(step == 0.0f ? 0.0f : exponent);
   }
 };
 

@@ -4,6 +4,7 @@
 // lane. Slow, and rarely run.
 
 #include "instruction/memory.cuh"
+#include "instruction/opaque.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "part/checked_softmax.cuh"
@@ -23,19 +24,24 @@ class LostBlocks {
   using Softmax = CheckedSoftmax<1>;
   using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
 
+  /// The compiler must not know what it has computed of these before: kept until here it would
+  /// cost registers all through the main loop.
   LostBlocks(const AttentionParameters& parameters, const Work<Config>& work, int first_query)
-      : parameters_(parameters), work_(work), first_query_(first_query) {}
+      : parameters_(parameters),
+        work_(work),
+        first_query_(static_cast<int>(opaque(first_query))),
+        lane_(static_cast<int>(opaque(lane()))) {}
 
   /// A row has left out one block at most, and takes part in the round of that block alone.
   void make_up(Softmax& softmax, Output& output) const {
 #pragma unroll 1
-    for (int block = next_block(softmax); block != Softmax::kNoBlock; block = next_block(softmax)) {
+    for (int block = next_block(softmax); block >= 0; block = next_block(softmax)) {
       bool takes[2];
 #pragma unroll
       for (int row = 0; row < 2; ++row) {
-        takes[row] = softmax.lost[row] == block;
+        takes[row] = softmax.note[row] == block;
         if (!takes[row]) continue;
-        softmax.lost[row] = Softmax::kNoBlock;
+        softmax.note[row] = Softmax::kMoved;
         softmax.limit[row] = softmax.reference[row];
       }
       const int end = minimum((block + 1) * Config::kTileN, work_.sequence.key_length);
@@ -50,9 +56,9 @@ class LostBlocks {
   static constexpr int kKeys = 16;  ///< at a time
   using Scores = Accumulator<1, kKeys / 8>;
 
-  /// The last of the blocks left out by rows of the warp.
+  /// The last of the blocks left out by rows of the warp; negative where there is none.
   static int next_block(const Softmax& softmax) {
-    int block = maximum(softmax.lost[0], softmax.lost[1]);
+    int block = maximum(softmax.note[0], softmax.note[1]);
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
       const unsigned other = shuffle_xor(static_cast<unsigned>(block), step);
@@ -85,9 +91,9 @@ class LostBlocks {
     const Element* keys[Scores::kColumnTiles];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int query = minimum(first_query_ + fragment_row(i), work_.sequence.query_length - 1);
+      const int query = minimum(first_query_ + 8 * i + lane_ / 4, work_.sequence.query_length - 1);
       queries[i] = tensor_row<const Element>(parameters_.query, item.batch, item.head, query);
-      const int key = minimum(first_key + 8 * i + lane() / 4, work_.sequence.key_length - 1);
+      const int key = minimum(first_key + 8 * i + lane_ / 4, work_.sequence.key_length - 1);
       keys[i] = tensor_row<const Element>(parameters_.key, item.batch, item.kv_head, key);
     }
     scores.clear();
@@ -98,7 +104,7 @@ class LostBlocks {
       chain.clear();
 #pragma unroll 1
       for (int depth = first; depth < end; depth += 16) {
-        const int column = depth + 2 * (lane() % 4);
+        const int column = depth + 2 * (lane_ % 4);
         const unsigned a[4] = {columns(queries[0], column), columns(queries[1], column),
                                columns(queries[0], column + 8), columns(queries[1], column + 8)};
 #pragma unroll
@@ -120,10 +126,10 @@ class LostBlocks {
   /// added once it is stored (part/warpgroup_sanitize.cuh).
   void add_values(Output& output, const bool (&takes)[2], const unsigned (&probability)[4],
                   int first_key) const {
-    const int key = first_key + 2 * (lane() % 4);
+    const int key = first_key + 2 * (lane_ % 4);
 #pragma unroll
     for (int c = 0; c < Output::kColumnTiles; ++c) {
-      const int column = 8 * c + lane() / 4;
+      const int column = 8 * c + lane_ / 4;
       const unsigned b[2] = {two_values(key, column), two_values(key + 8, column)};
       float(&sums)[4] = output.value[0][c];
       float added[4] = {sums[0], sums[1], sums[2], sums[3]};
@@ -149,6 +155,7 @@ class LostBlocks {
   const AttentionParameters& parameters_;
   const Work<Config>& work_;
   int first_query_;
+  int lane_;
 };
 
 }  // namespace heddle::fa3

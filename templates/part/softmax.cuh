@@ -164,7 +164,6 @@ struct OnlineSoftmax {
     return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
   }
 
- private:
   template <int kOutputTiles>
   void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
                float scale_log2) {
@@ -175,10 +174,11 @@ struct OnlineSoftmax {
     if (kLazyRescale && !warp_any(any_beyond)) return;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float moved = maxima[row] > limit[row] ? maxima[row] : reference[row];
+      const bool is_beyond = maxima[row] > limit[row];
+      const float moved = is_beyond ? maxima[row] : reference[row];
       const float factor = move_factor(reference[row], moved, scale_log2);
       const float exact = moved == reference[row] ? 1.0f : factor;
-      limit[row] = maximum(limit[row], moved);
+      if (is_beyond) limit[row] = moved;
       reference[row] = moved;
       sum[row] *= exact;
       output.for_row(row, [&](float& entry) { entry *= exact; });
