@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
+#include "cli/input_flags.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
@@ -22,6 +23,7 @@ struct BenchOptions {
   ModelFlags model;
   KernelFlags kernel;
   ServiceFlags services;
+  InputFlags inputs;
   int samples = 20;
   bool json = false;
 };
@@ -49,7 +51,8 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
   racers[0].candidate = &candidate;
   racers[0].kernels = load_config(device, problem.variant, config, compiled);
   racers[0].plan = plan_launch(problem, config, device.limits());
-  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}());
+  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}(),
+                         options.inputs.resolve());
   racers[0].parameters = inputs.parameters(config, racers[0].plan);
   const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
   Meter meter(device, spin->cubin);
@@ -110,6 +113,7 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
 }
 
 int run_bench(const BenchOptions& options) {
+  options.inputs.resolve();  // wrong ones are told on any machine
   auto problems = problems_of(options);
   drop_empty(problems);
   const auto device = open_gpu(options.services);
@@ -139,6 +143,7 @@ void register_bench(const CommandSink& sink) {
   options->model.add_to(verb);
   options->kernel.add_to(verb);
   options->services.add_to(verb);
+  options->inputs.add_to(verb);
   verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }

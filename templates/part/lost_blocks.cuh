@@ -129,7 +129,8 @@ class LostBlocks {
     const int key = first_key + 2 * (lane_ % 4);
 #pragma unroll
     for (int c = 0; c < Output::kColumnTiles; ++c) {
-      const int column = 8 * c + lane_ / 4;
+      // Not known to the compiler either: all columns' addresses at once would be spilled.
+      const int column = 8 * static_cast<int>(opaque(c)) + lane_ / 4;
       const unsigned b[2] = {two_values(key, column), two_values(key + 8, column)};
       float(&sums)[4] = output.value[0][c];
       float added[4] = {sums[0], sums[1], sums[2], sums[3]};
