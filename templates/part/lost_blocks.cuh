@@ -16,7 +16,9 @@
 
 namespace heddle::fa3 {
 
-/// 16 query rows of a warp, from `first_query` on, and their tile.
+/// 16 query rows of a warp, from `first_query` on, and their tile. A row leaves out a block only
+/// after some later ones of which it saw keys: all keys of the block exist, and but for a hook the
+/// row sees them all.
 template <class Config>
 class LostBlocks {
  public:
@@ -32,10 +34,11 @@ class LostBlocks {
         first_query_(static_cast<int>(opaque(first_query))),
         lane_(static_cast<int>(opaque(lane()))) {}
 
-  /// A row has left out one block at most, and takes part in the round of that block alone.
+  /// A row has left out one block at most, and takes part in the round of that block alone. (All
+  /// lanes know the same block; the vote tells ptxas so, which otherwise spills.)
   void make_up(Softmax& softmax, Output& output) const {
 #pragma unroll 1
-    for (int block = next_block(softmax); block >= 0; block = next_block(softmax)) {
+    for (int block = next_block(softmax); warp_any(block >= 0); block = next_block(softmax)) {
       bool takes[2];
 #pragma unroll
       for (int row = 0; row < 2; ++row) {
@@ -44,10 +47,9 @@ class LostBlocks {
         softmax.note[row] = Softmax::kMoved;
         softmax.limit[row] = softmax.reference[row];
       }
-      const int end = minimum((block + 1) * Config::kTileN, work_.sequence.key_length);
 #pragma unroll 1
-      for (int key = block * Config::kTileN; key < end; key += kKeys) {
-        add_keys(softmax, output, takes, key);
+      for (int key = 0; key < Config::kTileN; key += kKeys) {
+        add_keys(softmax, output, takes, block * Config::kTileN + key);
       }
     }
   }
@@ -73,7 +75,7 @@ class LostBlocks {
     Scores scores;
     multiply_query_key(scores, first_key);
     mask.apply_score_hook(scores, parameters_.scale, first_query_, first_key);
-    mask.apply(scores, first_query_, first_key);
+    if constexpr (Config::kMaskHook) mask.apply(scores, first_query_, first_key);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
       if (!takes[row]) scores.for_row(row, [](float& score) { score = -infinity(); });
@@ -83,7 +85,7 @@ class LostBlocks {
     add_values(output, takes, to_operand_a<Element>(scores).value[0][0], first_key);
   }
 
-  /// In wgmma's chains. Rows beyond the sequences are copies of their last.
+  /// In wgmma's chains. Queries beyond the last are copies of it.
   void multiply_query_key(Scores& scores, int first_key) const {
     constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);
     const WorkItem& item = work_.item;
@@ -93,8 +95,8 @@ class LostBlocks {
     for (int i = 0; i < 2; ++i) {
       const int query = minimum(first_query_ + 8 * i + lane_ / 4, work_.sequence.query_length - 1);
       queries[i] = tensor_row<const Element>(parameters_.query, item.batch, item.head, query);
-      const int key = minimum(first_key + 8 * i + lane_ / 4, work_.sequence.key_length - 1);
-      keys[i] = tensor_row<const Element>(parameters_.key, item.batch, item.kv_head, key);
+      keys[i] = tensor_row<const Element>(parameters_.key, item.batch, item.kv_head,
+                                          first_key + 8 * i + lane_ / 4);
     }
     scores.clear();
 #pragma unroll 1
@@ -147,7 +149,7 @@ class LostBlocks {
     return value_bits(key, column) | value_bits(key + 1, column) << 16;
   }
   unsigned value_bits(int key, int column) const {
-    if (key >= work_.sequence.key_length || column >= Config::kHeadDim) return 0;
+    if (column >= Config::kHeadDim) return 0;
     const Element element = tensor_row<const Element>(parameters_.value, work_.item.batch,
                                                       work_.item.kv_head, key)[column];
     return is_finite(element) ? element.bits : 0;

@@ -193,6 +193,44 @@ TEST_CASE("a newcomer beyond the reference leaves it where it is, in late blocks
   CHECK(differs(15 * kBlock));
 }
 
+TEST_CASE(
+    "a late key that outweighs an eighth of its row is not rounded with checked sums either") {
+  constexpr int kHeavy = 15 * kBlock;
+  for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+    const Problem problem = problem_of(dtype, MaskKind::kFull);
+    HostTensors tensors = tensors_of(problem, [](int query, int visited) {
+      return visited == kHeavy ? 3.75 + query / 32.0 : 0.0;
+    });
+    for (std::size_t i = 0; i < tensors.value.size(); ++i) {
+      const bool is_heavy = i / kColumns == kKeys - 1 - kHeavy;
+      tensors.value[i] = element_from_float(dtype, is_heavy ? 1.0f : 0.0f);
+    }
+    const HostRun actual = run(problem, tensors, RunningMax::kCheckedSum);
+    for (int query = 0; query < kColumns; ++query) {
+      const double weight = std::exp(3.75 + query / 32.0);
+      const double expected = weight / (weight + kKeys - 1);
+      const int bits = dtype == DataType::kFp16 ? 11 : 8;
+      const double half_unit = std::ldexp(0.5, std::ilogb(expected) + 1 - bits);
+      const double output = static_cast<double>(
+          element_to_float(dtype, actual.output[static_cast<std::size_t>(query * kColumns)]));
+      INFO(enum_name(dtype) << ", query " << query);
+      CHECK(std::abs(output - expected) <= half_unit + 1e-6 * expected);
+    }
+  }
+}
+
+TEST_CASE("two newcomers that are heavy together move the reference of a checked row alone") {
+  const Problem problem = problem_of(DataType::kBf16, MaskKind::kFull);
+  // Neighbours belong to one thread. Each weighs less than an eighth of the row, which is all that
+  // a maximum can tell.
+  const HostTensors tensors = tensors_of(problem, [](int query, int visited) {
+    const int key = kKeys - 1 - visited;
+    return key / 2 == 20 ? 2.75 + query / 512.0 : 0.0;
+  });
+  const HostRun lazy = run(problem, tensors, RunningMax::kLazy);
+  CHECK(run(problem, tensors, RunningMax::kCheckedSum).output != lazy.output);
+}
+
 TEST_CASE("NaN and infinities reach the rows that see them, and no others") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
