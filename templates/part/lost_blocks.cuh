@@ -62,7 +62,7 @@ class LostBlocks {
   static int next_block(const Softmax& softmax) {
     int block = maximum(softmax.note[0], softmax.note[1]);
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
+    for (int step = 4; step < kWarpSize; step *= 2) {  // four lanes share a row
       const unsigned other = shuffle_xor(static_cast<unsigned>(block), step);
       block = maximum(block, static_cast<int>(other));
     }
