@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/ablation_report.hpp"
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
@@ -24,6 +25,7 @@ struct BenchOptions {
   KernelFlags kernel;
   ServiceFlags services;
   InputFlags inputs;
+  std::string suite;
   int samples = 20;
   bool json = false;
 };
@@ -112,8 +114,69 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
   return {{"problem", std::move(problem)}};
 }
 
+/// A kernel ready to race; what the compiler says against it is only told.
+Racer make_racer(const Device& device, Compiler& compiler, const Problem& problem,
+                 Candidate& candidate) {
+  const KernelConfig& config = candidate.config;
+  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
+  if (compiled.rejection) {
+    std::cerr << fmt::format("note: {}: {}\n", canonical_text(config), compiled.rejection->reason);
+  }
+  Racer racer;
+  racer.candidate = &candidate;
+  racer.keep = true;
+  racer.kernels = load_config(device, problem.variant, config, compiled);
+  racer.plan = plan_launch(problem, config, device.limits());
+  return racer;
+}
+
+/// All kernels of the ablation interleaved: none leaves the race.
+int run_pipeline_suite(const BenchOptions& options) {
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
+  const Problem problem = pipeline_problem();
+  const auto kernels = pipeline_kernels();
+  for (const AblationKernel& kernel : kernels) {
+    const auto rejection = reject(problem.variant, kernel.config, device->limits());
+    if (rejection) throw Error(ErrorCode::kNoLegalConfig, rejection->field, rejection->reason);
+  }
+  const InputSets inputs(*device, problem, 0, std::random_device{}());
+  std::vector<Candidate> candidates(kernels.size());
+  std::vector<Racer> racers;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    candidates[i].config = kernels[i].config;
+    racers.push_back(make_racer(*device, compiler, problem, candidates[i]));
+    racers[i].parameters = inputs.parameters(kernels[i].config, racers[i].plan);
+  }
+  const auto spin = compiler.compile(spin_kernel_source(device->limits().architecture));
+  Meter meter(*device, spin->cubin);
+  TuneOptions race_options;
+  race_options.samples = options.samples;
+  race(meter, racers, race_options);
+  std::vector<Timing> timings;
+  for (const Candidate& candidate : candidates) timings.push_back(*candidate.timing);
+  const PublishedAblation published = published_ablation();
+  if (options.json) {
+    std::cout << ablation_json(kernels, timings, published);
+  } else {
+    std::cout << device->device_class().name << "; " << options.samples
+              << " rounds, interleaved\n\n"
+              << ablation_table(kernels, timings, published);
+  }
+  return kExitDone;
+}
+
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
+  if (!options.suite.empty()) {
+    if (options.problem.any_given() || options.model.given() || options.kernel.any_given()) {
+      throw Error(ErrorCode::kInvalidArgument, "suite",
+                  fmt::format("--suite {} brings its own problem and kernels; leave the flags that "
+                              "say others away",
+                              options.suite));
+    }
+    return run_pipeline_suite(options);
+  }
   auto problems = problems_of(options);
   drop_empty(problems);
   const auto device = open_gpu(options.services);
@@ -144,6 +207,10 @@ void register_bench(const CommandSink& sink) {
   options->kernel.add_to(verb);
   options->services.add_to(verb);
   options->inputs.add_to(verb);
+  verb.add_option("--suite", options->suite,
+                  "a fixed comparison instead of a problem: fa3-pipeline, the ablation of the "
+                  "FlashAttention-3 paper")
+      ->check(CLI::IsMember({"fa3-pipeline"}));
   verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }

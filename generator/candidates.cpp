@@ -37,10 +37,15 @@ void expand(std::vector<KernelConfig>& configs, Value KernelConfig::*knob,
 }
 
 /// Not worth a try: O by TMA with one slot for queries, which then wait for it (an H200 is 3 to 10
-/// % slower); a warpgroup that skips blocks where no whole block is hidden from one.
+/// % slower); a warpgroup that skips blocks where no whole block is hidden from one; and for
+/// problems of few query rows, which splits and packs are for, what serves many.
 bool is_hopeless(const KernelConfig& config) {
   constexpr int kTeamRows = 64;
   if (config.tma_store && config.query_stages == 1) return true;
+  const bool few_rows = config.split_kv || config.pack_gqa;
+  if (few_rows && (config.tile_m > 2 * kTeamRows || config.ping_pong || config.skip_masked)) {
+    return true;
+  }
   return config.skip_masked && config.tile_m - kTeamRows < config.tile_n;
 }
 
@@ -63,6 +68,7 @@ void expand_pipeline(std::vector<KernelConfig>& configs, const Variant& variant)
   expand(configs, &KernelConfig::ping_pong, {false, true});
   expand(configs, &KernelConfig::tma_store, {false, true});
   if (causal) expand(configs, &KernelConfig::skip_masked, {false, true});
+  expand(configs, &KernelConfig::pack_gqa, {false, true});
   std::erase_if(configs, is_hopeless);
 }
 
@@ -117,8 +123,11 @@ std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const Dev
 
 std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits) {
   std::vector<RankedConfig> ranked;
+  const Sizes& sizes = problem.sizes;
   for (const KernelConfig& config : enumerate_candidates(problem.variant, limits)) {
     if (has_too_few_blocks(problem, config)) continue;
+    // Nothing to pack: the same work, and more of it to find rows.
+    if (config.pack_gqa && sizes.heads == sizes.resolved_kv_heads()) continue;
     ranked.push_back({config, predict(problem, config, limits)});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {

@@ -34,10 +34,10 @@ constexpr PartTemplate kTemplates[] = {
      "tile_m tile_n warps stages split_kv longest_first"},
     {KernelPart::kFa2Attention, "kernel/fa2.cuh", "fa2::attention",
      "tile_m tile_n warps stages query_in_registers running_max split_kv longest_first"},
-    {KernelPart::kFa2Combine, "kernel/fa2_combine.cuh", "fa2::combine", ""},
+    {KernelPart::kSplitCombine, "kernel/split_combine.cuh", "split::combine", ""},
     {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
      "tile_m tile_n warps stages running_max split_kv longest_first query_stages scheduler "
-     "ping_pong tma_store skip_masked"},
+     "ping_pong overlap warp_specialized tma_store skip_masked pack_gqa"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };
@@ -77,6 +77,9 @@ std::string constant(std::string_view, TileScheduler value) {
   return constant("kPersistent", value != TileScheduler::kTilePerBlock) +
          constant("kDynamicTiles", value == TileScheduler::kDynamic);
 }
+std::string constant(std::string_view name, Overlap value) {
+  return constant(name, value != Overlap::kNone);
+}
 std::string constant(std::string_view, ReferenceKind value) {
   const bool baseline = value == ReferenceKind::kBaseline;
   return fmt::format("  using Accumulate = {};\n", baseline ? "float" : "double") +
@@ -108,6 +111,9 @@ std::string config_struct(const Variant& variant, const KernelConfig& config,
     const bool applies = knob_applies(knob.name, config.family, variant);
     text += constant(constant_name(knob.name), applies ? value : std::decay_t<decltype(value)>{});
   });
+  if (entry.part == KernelPart::kSplitCombine) {
+    text += constant("kWarpgroupSums", config.family == Family::kFa3);
+  }
   text += constant("kScoreHook", false) + constant("kMaskHook", false);
   return text +
          "\n"

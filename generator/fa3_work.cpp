@@ -61,10 +61,11 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
                const DeviceLimits& limits, const TileCount& count, const StepWork& step) {
   const double scores = static_cast<double>(config.tile_m) * config.tile_n;
   const double depth = padded_head_dim(problem.variant.head_dim);
-  work.blocks = count.tiles;  // of a persistent grid too: work, not blocks, is dealt out
-  work.mean_steps = std::max(1.0, count.mean_steps - skipped_steps(config));
+  // Of a persistent grid too: work, not blocks, is dealt out.
+  work.blocks = count.tiles * count.num_splits;
+  work.mean_steps = std::max(1.0, (count.mean_steps - skipped_steps(config)) / count.num_splits);
   work.longest_steps =
-      std::max(static_cast<double>(problem.sizes.seqlen_kv) / config.tile_n, work.mean_steps);
+      std::max(1.0 * problem.sizes.seqlen_kv / config.tile_n / count.num_splits, work.mean_steps);
   work.fixed_cycles = fixed_cycles(problem, config);
   work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * depth * 2;
   work.step = step;

@@ -9,6 +9,7 @@ namespace heddle {
 struct TileCount {
   double tiles = 0;
   double mean_steps = 0;
+  int num_splits = 1;
 };
 
 /// Fills in everything but the traffic of K and V with HBM. `step` is an fa2 step of the same

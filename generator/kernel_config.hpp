@@ -16,6 +16,9 @@ enum class RunningMax { kEveryBlock, kLazy, kCheckedSum };
 /// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
 /// walks tiles by turns, or as it comes to them.
 enum class TileScheduler { kTilePerBlock, kStatic, kDynamic };
+/// What of a warpgroup's own work runs beside its softmax: nothing, or Q K^T of the next key block
+/// and P V of the last.
+enum class Overlap { kNone, kIntraWarpgroup };
 enum class ReferenceKind { kFloat64, kBaseline };
 
 template <>
@@ -41,6 +44,12 @@ struct EnumNames<TileScheduler> {
       std::pair{TileScheduler::kDynamic, std::string_view("dynamic")}};
 };
 template <>
+struct EnumNames<Overlap> {
+  static constexpr std::array names{
+      std::pair{Overlap::kNone, std::string_view("none")},
+      std::pair{Overlap::kIntraWarpgroup, std::string_view("intra_warpgroup")}};
+};
+template <>
 struct EnumNames<ReferenceKind> {
   static constexpr std::array names{
       std::pair{ReferenceKind::kFloat64, std::string_view("float64")},
@@ -60,8 +69,11 @@ struct KernelConfig {
   int query_stages = 1;
   TileScheduler scheduler = TileScheduler::kTilePerBlock;
   bool ping_pong = false;
+  Overlap overlap = Overlap::kIntraWarpgroup;
+  bool warp_specialized = true;
   bool tma_store = false;
   bool skip_masked = false;
+  bool pack_gqa = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
 
   static constexpr auto fields() {
@@ -76,7 +88,8 @@ struct KernelConfig {
         field("running_max", &KernelConfig::running_max,
               "fa2, fa3: move the row maximum with every block, or lazily; fa3: or look for it in "
               "the first blocks and check the later ones by their sums"),
-        field("split_kv", &KernelConfig::split_kv, "fa2: split the keys over blocks and combine"),
+        field("split_kv", &KernelConfig::split_kv,
+              "fa2, fa3: split the keys over blocks and combine"),
         field("longest_first", &KernelConfig::longest_first,
               "causal: start the longest query tiles first"),
         field("query_stages", &KernelConfig::query_stages, "fa3: slots for query tiles"),
@@ -85,10 +98,16 @@ struct KernelConfig {
               "it comes to them (dynamic)"),
         field("ping_pong", &KernelConfig::ping_pong,
               "fa3: warpgroups take turns at the tensor cores"),
+        field("overlap", &KernelConfig::overlap,
+              "fa3: a warpgroup's products run beside its softmax (intra_warpgroup), or none does"),
+        field("warp_specialized", &KernelConfig::warp_specialized,
+              "fa3: a warpgroup of its own loads; without it warps that also multiply do"),
         field("tma_store", &KernelConfig::tma_store,
               "fa3: store O through shared memory by TMA instead of from registers"),
         field("skip_masked", &KernelConfig::skip_masked,
               "fa3, causal: a warpgroup skips key blocks of which it sees nothing"),
+        field("pack_gqa", &KernelConfig::pack_gqa,
+              "fa3: query heads that share a KV head share the rows of a tile"),
         field("reference", &KernelConfig::reference, "reference: float64 or the fp32 baseline"));
   }
   friend bool operator==(const KernelConfig& a, const KernelConfig& b) {

@@ -81,7 +81,7 @@ int shared_bytes(const Variant& variant, const KernelConfig& config, KernelPart 
       return kSoftmaxThreads / kWarpThreads * kFloatBytes;
     case KernelPart::kUnfusedOutput:
       return unfused_output_bytes(variant, config);
-    case KernelPart::kFa2Combine:
+    case KernelPart::kSplitCombine:
       return 0;
     case KernelPart::kFa3Attention:
       return fa3_bytes(variant, config);
@@ -95,12 +95,12 @@ int threads(const KernelConfig& config, KernelPart part) {
   switch (part) {
     case KernelPart::kUnfusedSoftmax:
       return kSoftmaxThreads;
-    case KernelPart::kFa2Combine:
+    case KernelPart::kSplitCombine:
       return kCombineThreads;
     case KernelPart::kReference:
       return kReferenceThreads;
     case KernelPart::kFa3Attention:
-      return (config.warps + kWarpgroupWarps) * kWarpThreads;
+      return fa3_warps(config) * kWarpThreads;
     default:
       return config.warps * kWarpThreads;
   }
@@ -116,14 +116,19 @@ KernelParts kernel_parts(const KernelConfig& config) {
     case Family::kFa1:
       return {{KernelPart::kFa1Attention}, 1};
     case Family::kFa2:
-      if (config.split_kv) return {{KernelPart::kFa2Attention, KernelPart::kFa2Combine}, 2};
+      if (config.split_kv) return {{KernelPart::kFa2Attention, KernelPart::kSplitCombine}, 2};
       return {{KernelPart::kFa2Attention}, 1};
     case Family::kFa3:
+      if (config.split_kv) return {{KernelPart::kFa3Attention, KernelPart::kSplitCombine}, 2};
       return {{KernelPart::kFa3Attention}, 1};
     case Family::kReference:
       return {{KernelPart::kReference}, 1};
   }
   return {};
+}
+
+int fa3_warps(const KernelConfig& config) {
+  return config.warps + (config.warp_specialized ? kWarpgroupWarps : 0);
 }
 
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part) {

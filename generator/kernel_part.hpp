@@ -15,7 +15,7 @@ enum class KernelPart {
   kUnfusedOutput,
   kFa1Attention,
   kFa2Attention,
-  kFa2Combine,
+  kSplitCombine,
   kFa3Attention,
   kReference,
 };
@@ -28,7 +28,7 @@ struct EnumNames<KernelPart> {
       std::pair{KernelPart::kUnfusedOutput, std::string_view("unfused_output")},
       std::pair{KernelPart::kFa1Attention, std::string_view("fa1_attention")},
       std::pair{KernelPart::kFa2Attention, std::string_view("fa2_attention")},
-      std::pair{KernelPart::kFa2Combine, std::string_view("fa2_combine")},
+      std::pair{KernelPart::kSplitCombine, std::string_view("split_combine")},
       std::pair{KernelPart::kFa3Attention, std::string_view("fa3_attention")},
       std::pair{KernelPart::kReference, std::string_view("reference")}};
 };
@@ -51,6 +51,9 @@ struct PartFootprint {
   int shared_bytes = 0;
 };
 PartFootprint part_footprint(const Variant& variant, const KernelConfig& config, KernelPart part);
+
+/// Warps of an fa3 block: those that multiply, and the producer's warpgroup where there is one.
+int fa3_warps(const KernelConfig& config);
 
 /// Whether the kernel takes MappedParameters instead of AttentionParameters.
 constexpr bool loads_by_tma(KernelPart part) {

@@ -23,13 +23,16 @@ constexpr KnobRule kRules[] = {
     {"stages", kTiled},
     {"query_in_registers", bit(Family::kFa2)},
     {"running_max", bit(Family::kFa2) | bit(Family::kFa3)},
-    {"split_kv", bit(Family::kFa2)},
+    {"split_kv", bit(Family::kFa2) | bit(Family::kFa3)},
     {"longest_first", bit(Family::kFa2) | bit(Family::kFa3), true},
     {"query_stages", bit(Family::kFa3)},
     {"scheduler", bit(Family::kFa3)},
     {"ping_pong", bit(Family::kFa3)},
+    {"overlap", bit(Family::kFa3)},
+    {"warp_specialized", bit(Family::kFa3)},
     {"tma_store", bit(Family::kFa3)},
     {"skip_masked", bit(Family::kFa3), true},
+    {"pack_gqa", bit(Family::kFa3)},
     {"reference", bit(Family::kReference)},
 };
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "generator/work_cut.hpp"
+
 namespace heddle {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr std::uint64_t kTensorMapStrideEnd = 1ull << 40;
 constexpr std::uint64_t kNoTensorMap = 8;
 constexpr long long kMaxGrid = 2147483647;  ///< grid.x limit of every architecture since sm_30
 constexpr std::size_t kWorkspaceAlignment = 256;
-/// Splitting further than this only adds combine traffic.
-constexpr int kMaxAutomaticSplits = 128;
-/// A split shorter than this many keys spends more on its prologue than on its keys.
-constexpr int kMinSplitKeys = 256;
 
 long long ceil_div(long long value, long long divisor) {
   return (value + divisor - 1) / divisor;
@@ -33,10 +31,6 @@ long long query_rows(const Sizes& sizes) {
   return static_cast<long long>(sizes.batch) * sizes.heads * sizes.seqlen_q;
 }
 
-int query_tiles(const Sizes& sizes, const KernelConfig& config) {
-  return static_cast<int>(ceil_div(sizes.seqlen_q, config.tile_m));
-}
-
 unsigned checked_grid(long long blocks, KernelPart part) {
   if (blocks <= kMaxGrid) return static_cast<unsigned>(blocks);
   throw Error(ErrorCode::kInvalidArgument, "batch",
@@ -45,65 +39,24 @@ unsigned checked_grid(long long blocks, KernelPart part) {
                           enum_name(part), blocks, kMaxGrid));
 }
 
-/// Enough splits that the grid fills the device once at the occupancy shared memory allows, but
-/// never a split without a key tile.
-int automatic_splits(const Problem& problem, const KernelConfig& config,
-                     const DeviceLimits& limits) {
-  const Sizes& sizes = problem.sizes;
-  const auto footprint = part_footprint(problem.variant, config, KernelPart::kFa2Attention);
-  const int by_shared = limits.shared_bytes_per_sm / std::max(footprint.shared_bytes + 1024, 1);
-  const int by_threads = limits.threads_per_sm / footprint.threads;
-  const int by_registers = limits.registers_per_sm / (footprint.threads * 255);
-  const int resident =
-      std::clamp(std::min({by_shared, by_threads, std::max(by_registers, 1)}), 1, 4);
-  const long long blocks =
-      static_cast<long long>(sizes.batch) * sizes.heads * query_tiles(sizes, config);
-  const long long slots = static_cast<long long>(limits.sm_count) * resident;
-  const long long wanted = slots / std::max(blocks, 1LL);
-  const long long by_keys = std::max(1, sizes.seqlen_kv / kMinSplitKeys);
-  return static_cast<int>(
-      std::clamp(std::min(wanted, by_keys), 1LL, static_cast<long long>(kMaxAutomaticSplits)));
-}
-
-struct SplitChoice {
-  int num_splits = 1;
-  int split_tiles = 0;
-};
-
-SplitChoice choose_splits(const Problem& problem, const KernelConfig& config,
-                          const DeviceLimits& limits) {
-  const Sizes& sizes = problem.sizes;
-  const int key_tiles = static_cast<int>(ceil_div(sizes.seqlen_kv, config.tile_n));
-  if (!config.split_kv) return {1, key_tiles};
-  // An explicit count is honoured even where some splits end up without keys.
-  if (sizes.num_splits > 0) {
-    return {sizes.num_splits, static_cast<int>(ceil_div(key_tiles, sizes.num_splits))};
-  }
-  const int splits = automatic_splits(problem, config, limits);
-  const int split_tiles = static_cast<int>(std::max(1LL, ceil_div(key_tiles, splits)));
-  return {static_cast<int>(std::max(1LL, ceil_div(key_tiles, split_tiles))), split_tiles};
-}
-
-long long part_blocks(const Problem& problem, const KernelConfig& config, const LaunchPlan& plan,
+/// Of a problem cut into `tiles` query tiles.
+long long part_blocks(const Sizes& sizes, const LaunchPlan& plan, long long tiles,
                       KernelPart part) {
-  const Sizes& sizes = problem.sizes;
-  const long long heads = static_cast<long long>(sizes.batch) * sizes.heads;
-  const long long tiles = query_tiles(sizes, config);
   switch (part) {
     case KernelPart::kUnfusedScores:  // a block walks the key tiles of its rows
     case KernelPart::kUnfusedOutput:
-      return heads * tiles;
+      return tiles;
     case KernelPart::kUnfusedSoftmax:
       return ceil_div(query_rows(sizes), unfused_softmax_rows_per_block());
     case KernelPart::kFa1Attention:
-      return heads;
+      return static_cast<long long>(sizes.batch) * sizes.heads;
     case KernelPart::kFa2Attention:
-      return heads * tiles * plan.num_splits;
-    case KernelPart::kFa2Combine:
-      return ceil_div(query_rows(sizes), combine_rows_per_block());
     case KernelPart::kFa3Attention:
+      return tiles * plan.num_splits;
+    case KernelPart::kSplitCombine:
+      return ceil_div(query_rows(sizes), combine_rows_per_block());
     case KernelPart::kReference:
-      return heads * tiles;
+      return tiles;
   }
   return 0;
 }
@@ -123,7 +76,7 @@ std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, 
   if (config.family == Family::kUnfused) {
     return rows * static_cast<std::size_t>(score_pitch(problem.sizes)) * sizeof(float);
   }
-  if (config.family == Family::kFa2 && config.split_kv) {
+  if (config.split_kv) {
     return partial_output_bytes(problem, num_splits) + rows * num_splits * sizeof(PartialRow);
   }
   // The float64 reference keeps O and LSE in double; they take the place of split partials.
@@ -144,23 +97,27 @@ LaunchPlan plan_launch(const Problem& problem, const KernelConfig& config,
                        const DeviceLimits& limits) {
   LaunchPlan plan;
   if (is_empty(problem.sizes)) return plan;
-  const SplitChoice split = choose_splits(problem, config, limits);
+  const QueryCut cut = cut_queries(problem, config);
+  const KeySplit split = split_keys(problem, config, cut.tiles, limits);
+  plan.packed_heads = cut.packed_heads;
+  plan.tile_queries = cut.tile_queries;
+  plan.query_tiles = cut.query_tiles;
   plan.num_splits = split.num_splits;
   plan.split_tiles = split.split_tiles;
   plan.workspace_bytes = workspace_bytes(problem, config, plan.num_splits);
   if (config.family == Family::kFa3) {
     plan.draws_tiles = config.scheduler == TileScheduler::kDynamic;
-    plan.maps = {config.tile_m, config.tile_n, problem.variant.head_dim, problem.variant.dtype,
-                 config.tma_store};
+    plan.maps = {config.tile_m,         config.tile_n,    problem.variant.head_dim,
+                 problem.variant.dtype, config.tma_store, config.pack_gqa ? cut.packed_heads : 0};
   }
   for (const KernelPart part : kernel_parts(config)) {
     const PartFootprint footprint = part_footprint(problem.variant, config, part);
-    long long blocks = part_blocks(problem, config, plan, part);
+    const long long blocks = part_blocks(problem.sizes, plan, cut.tiles, part);
+    unsigned grid = checked_grid(blocks, part);
     // One block fills an SM.
-    if (config.scheduler != TileScheduler::kTilePerBlock) {
-      blocks = std::min<long long>(blocks, limits.sm_count);
+    if (loads_by_tma(part) && config.scheduler != TileScheduler::kTilePerBlock) {
+      grid = std::min(grid, static_cast<unsigned>(limits.sm_count));
     }
-    const unsigned grid = checked_grid(blocks, part);
     plan.launches[plan.count++] = {part, grid, footprint.threads, footprint.shared_bytes};
   }
   return plan;
@@ -186,7 +143,9 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
   parameters.kv_heads = kv_heads;
   parameters.seqlen_q = sizes.seqlen_q;
   parameters.seqlen_kv = sizes.seqlen_kv;
-  parameters.query_tiles = query_tiles(sizes, config);
+  parameters.query_tiles = plan.query_tiles;
+  parameters.packed_heads = plan.packed_heads;
+  parameters.tile_queries = plan.tile_queries;
   const double scale = resolved_scale(problem.variant, sizes);
   parameters.scale = static_cast<float>(scale);
   const double scale_log2 = scale * std::numbers::log2e;

@@ -35,7 +35,8 @@ struct MapBoxes {
   int key_rows = 0;
   int head_dim = 0;
   DataType dtype = DataType::kBf16;
-  bool stores = false;  ///< O too has a map
+  bool stores = false;   ///< O too has a map
+  int packed_heads = 0;  ///< of a box of queries; 0: a box is of one head
 };
 
 struct LaunchPlan {
@@ -43,6 +44,9 @@ struct LaunchPlan {
   int count = 0;  ///< 0 for an empty problem
   int num_splits = 1;
   int split_tiles = 0;
+  int packed_heads = 1;  ///< query heads that share a tile's rows
+  int tile_queries = 0;  ///< of each head in a tile
+  int query_tiles = 0;   ///< that the queries of a head are cut into
   MapBoxes maps;
   bool draws_tiles = false;         ///< blocks want AttentionParameters::tile_counter
   std::size_t workspace_bytes = 0;  ///< exact; 256-byte aligned base expected

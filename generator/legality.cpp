@@ -51,13 +51,19 @@ Result check_unused_knobs(const Variant& variant, const KernelConfig& config) {
 }
 
 Result check_running_max(const KernelConfig& config) {
-  if (config.running_max != RunningMax::kCheckedSum || config.family == Family::kFa3) {
-    return std::nullopt;
+  if (config.running_max != RunningMax::kCheckedSum) return std::nullopt;
+  if (config.family != Family::kFa3) {
+    return refuse("running_max",
+                  fmt::format("running_max={} is built for family fa3 only, not {}; "
+                              "use lazy or every_block",
+                              enum_name(config.running_max), enum_name(config.family)));
   }
-  return refuse("running_max",
-                fmt::format("running_max={} is built for family fa3 only, not {}; "
-                            "use lazy or every_block",
-                            enum_name(config.running_max), enum_name(config.family)));
+  if (!config.split_kv && !config.pack_gqa) return std::nullopt;
+  return refuse(
+      "running_max",
+      fmt::format("running_max={} makes up for blocks of whole rows of one head, not "
+                  "with {}=true; use running_max=lazy",
+                  enum_name(config.running_max), config.split_kv ? "split_kv" : "pack_gqa"));
 }
 
 Result check_range(std::string_view knob, int value, int step, int maximum) {
@@ -106,6 +112,21 @@ Result check_warp_grid(const KernelConfig& config, int columns, std::string_view
                                      config.warps, config.tile_m, columns, what));
 }
 
+/// What only a warpgroup of its own does: look at masked values, draw tiles.
+Result check_fa3_roles(const Variant& variant, const KernelConfig& config) {
+  if (config.warp_specialized) return std::nullopt;
+  if (variant.mask != MaskKind::kFull) {
+    return refuse("warp_specialized",
+                  fmt::format("warp_specialized=false with mask={}: warps of the producer's "
+                              "warpgroup clear masked values; use warp_specialized=true",
+                              enum_name(variant.mask)));
+  }
+  if (config.scheduler != TileScheduler::kDynamic) return std::nullopt;
+  return refuse("warp_specialized",
+                "warp_specialized=false with scheduler=dynamic: warps that load walk the tiles "
+                "each by itself, and would draw different ones; use scheduler=static");
+}
+
 /// A warpgroup for each 64 rows, up to four; the producer warpgroup comes on top.
 Result check_fa3_partition(const KernelConfig& config) {
   return first_of(
@@ -124,6 +145,18 @@ Result check_fa3_partition(const KernelConfig& config) {
         return refuse("ping_pong", fmt::format("ping_pong=true with tile_m={}: one warpgroup has "
                                                "nobody to take turns with; use a larger tile_m",
                                                config.tile_m));
+      },
+      [&]() -> Result {
+        if (!config.tma_store || !config.split_kv) return std::nullopt;
+        return refuse("tma_store",
+                      "tma_store=true with split_kv=true: what a split leaves of O is fp32, and "
+                      "goes to the workspace from registers; leave tma_store at false");
+      },
+      [&]() -> Result {
+        if (!config.tma_store || !config.pack_gqa) return std::nullopt;
+        return refuse("tma_store",
+                      "tma_store=true with pack_gqa=true: a warpgroup's rows are of several heads, "
+                      "and no box of O; leave tma_store at false");
       });
 }
 
@@ -139,7 +172,8 @@ Result check_partition(const Variant& variant, const KernelConfig& config) {
           [&] { return check_warp_grid(config, config.tile_n, "scores"); },
           [&] { return check_warp_grid(config, padded_head_dim(variant.head_dim), "outputs"); });
     case Family::kFa3:
-      return check_fa3_partition(config);
+      return first_of([&] { return check_fa3_partition(config); },
+                      [&] { return check_fa3_roles(variant, config); });
     case Family::kReference:
       return std::nullopt;
   }
@@ -159,10 +193,11 @@ Result check_shared_memory(const Variant& variant, const KernelConfig& config,
   return std::nullopt;
 }
 
-/// What setmaxnreg gives a consumer.
+/// What setmaxnreg gives a consumer, or the launch where there are only consumers.
 Result check_fa3_registers(const Variant& variant, const KernelConfig& config) {
   const int consumers = config.tile_m / kWarpgroupRows;
-  const int given = role_registers(consumers).consumer;
+  const int given = config.warp_specialized ? role_registers(consumers).consumer
+                                            : role_pool_registers(fa3_warps(config) * 32);
   const int available = given > 0 ? given : kAddressable;
   const int needed = estimate_consumer_registers(variant, config);
   if (needed <= available) return std::nullopt;

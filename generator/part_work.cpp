@@ -23,6 +23,7 @@ struct Cut {
   double rows, keys;            ///< of a tile
   double depth, columns;        ///< padded and real head dim
   double heads, kv_heads;       ///< times batch
+  double packs;                 ///< of heads that share tiles: as many as heads, or fewer
   double tiles;                 ///< query tiles of a head
   double head_steps;            ///< key tiles met by all query tiles of a head
   double longest_tile;          ///< key tiles met by the last query tile
@@ -31,17 +32,18 @@ struct Cut {
 };
 
 /// Key tiles that all query tiles of a head meet: the tiles that the mask leaves, whole.
-double count_head_steps(const Problem& problem, const KernelConfig& config) {
+double count_head_steps(const Problem& problem, const KernelConfig& config,
+                        const LaunchPlan& plan) {
   constexpr double kCountedTiles = 4096;
   const Sizes& sizes = problem.sizes;
-  const double tiles = std::ceil(static_cast<double>(sizes.seqlen_q) / config.tile_m);
+  const double tiles = plan.query_tiles;
   const double tile_keys = config.tile_n;
   if (problem.variant.mask == MaskKind::kFull) {
     return tiles * std::ceil(sizes.seqlen_kv / tile_keys);
   }
   const double diagonal = static_cast<double>(sizes.seqlen_kv) - sizes.seqlen_q;
   const auto steps_of = [&](double tile) {
-    const double last_query = std::min((tile + 1) * config.tile_m, 1.0 * sizes.seqlen_q);
+    const double last_query = std::min((tile + 1) * plan.tile_queries, 1.0 * sizes.seqlen_q);
     return std::ceil(std::clamp(last_query + diagonal, 0.0, 1.0 * sizes.seqlen_kv) / tile_keys);
   };
   // Beyond a few thousand tiles evenly spaced ones stand for the others.
@@ -51,7 +53,7 @@ double count_head_steps(const Problem& problem, const KernelConfig& config) {
   return steps * tiles / counted;
 }
 
-Cut cut(const Problem& problem, const KernelConfig& config) {
+Cut cut(const Problem& problem, const KernelConfig& config, const LaunchPlan& plan) {
   const Sizes& sizes = problem.sizes;
   Cut c{};
   c.rows = config.tile_m;
@@ -60,8 +62,9 @@ Cut cut(const Problem& problem, const KernelConfig& config) {
   c.columns = problem.variant.head_dim;
   c.heads = static_cast<double>(sizes.batch) * sizes.heads;
   c.kv_heads = static_cast<double>(sizes.batch) * sizes.resolved_kv_heads();
-  c.tiles = std::ceil(sizes.seqlen_q / c.rows);
-  c.head_steps = count_head_steps(problem, config);
+  c.tiles = plan.query_tiles;
+  c.packs = c.kv_heads * std::ceil(c.heads / c.kv_heads / plan.packed_heads);
+  c.head_steps = count_head_steps(problem, config, plan);
   c.longest_tile = std::ceil(sizes.seqlen_kv / c.keys);
   c.query_rows = c.heads * sizes.seqlen_q;
   c.key_rows = c.kv_heads * sizes.seqlen_kv;
@@ -105,6 +108,11 @@ double query_output_bytes(const Cut& c) {
   return 2 * c.query_rows * c.columns * kElementBytes;
 }
 
+/// What splits leave, written or read: O in fp32, two figures of each row.
+double partial_bytes(const KernelConfig& config, const Cut& c, int num_splits) {
+  return config.split_kv ? num_splits * c.query_rows * (4 * c.columns + 8) : 0;
+}
+
 /// What fa1 and fa2 have in common: both products, the softmax, the copies.
 StepWork attention_step(const Problem& problem, const KernelConfig& config, const Cut& c) {
   const double scores = c.rows * c.keys;
@@ -138,8 +146,7 @@ void count_fa2(PartWork& work, const Problem& problem, const KernelConfig& confi
   // A moving maximum multiplies the whole accumulator; lazily, it hardly ever moves.
   const bool lazy = config.running_max == RunningMax::kLazy;
   work.step.warp_instructions += lazy ? 8 * c.warps : c.rows * c.depth / 32;
-  work.hbm_bytes = query_output_bytes(c);
-  if (config.split_kv) work.hbm_bytes += num_splits * c.query_rows * (4 * c.columns + 4);
+  work.hbm_bytes = query_output_bytes(c) + partial_bytes(config, c, num_splits);
 }
 
 /// Key warps read only their own keys of K and V, but all rows of Q; and partial outputs cross
@@ -207,7 +214,7 @@ void count_streaming(PartWork& work, const Cut& c, double block_rows, double exp
 }
 
 bool is_streaming(KernelPart part) {
-  return part == KernelPart::kUnfusedSoftmax || part == KernelPart::kFa2Combine;
+  return part == KernelPart::kUnfusedSoftmax || part == KernelPart::kSplitCombine;
 }
 
 }  // namespace
@@ -231,7 +238,7 @@ int resident_blocks(const PartWork& work, const DeviceLimits& limits) {
 PartWork count_work(const Problem& problem, const KernelConfig& config, const LaunchPlan& plan,
                     int index, const DeviceLimits& limits) {
   const PartLaunch& launch = plan.launches[index];
-  const Cut c = cut(problem, config);
+  const Cut c = cut(problem, config, plan);
   PartWork work;
   work.blocks = launch.grid;
   work.warps = launch.threads / 32;
@@ -249,9 +256,8 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       count_fa2(work, problem, config, c, plan.num_splits);
       work.hbm_bytes += key_value;
       break;
-    case KernelPart::kFa2Combine:
-      work.hbm_bytes =
-          plan.num_splits * c.query_rows * (4 * c.columns + 4) + query_output_bytes(c) / 2;
+    case KernelPart::kSplitCombine:
+      work.hbm_bytes = partial_bytes(config, c, plan.num_splits) + query_output_bytes(c) / 2;
       count_streaming(work, c, combine_rows_per_block(), c.query_rows * plan.num_splits);
       break;
     case KernelPart::kFa1Attention:
@@ -271,9 +277,10 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       work.hbm_bytes = score_traffic(c, 2, limits) + (query_output_bytes(c) + key_value) / 2;
       break;
     case KernelPart::kFa3Attention:
-      count_fa3(work, problem, config, limits, {c.heads * c.tiles, c.head_steps / c.tiles},
+      count_fa3(work, problem, config, limits,
+                {c.packs * c.tiles, c.head_steps / c.tiles, plan.num_splits},
                 attention_step(problem, config, c));
-      work.hbm_bytes = query_output_bytes(c);
+      work.hbm_bytes = query_output_bytes(c) + partial_bytes(config, c, plan.num_splits);
       work.hbm_bytes += key_value;
       break;
     case KernelPart::kReference:

@@ -115,7 +115,7 @@ int estimate_registers(const Variant& variant, const KernelConfig& config,
     case Family::kFa1:
       return fa1_registers(variant, config, limits);
     case Family::kFa3:
-      return role_pool_registers((config.warps + kWarpgroupWarps) * 32);
+      return role_pool_registers(fa3_warps(config) * 32);
     case Family::kUnfused:
       return unfused_registers(variant, config);
     case Family::kReference:

@@ -1,6 +1,7 @@
 #include "generator/tensor_maps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "templates/warpgroup_layout.cuh"
 
@@ -38,6 +39,16 @@ TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows
   return map;
 }
 
+/// A box of whole queries of the heads that share a tile: its rows then lie head by head.
+void pack_heads(TensorMapRequest& map, const MapBoxes& boxes) {
+  if (boxes.packed_heads == 0) return;
+  std::swap(map.dims[1], map.dims[2]);
+  std::swap(map.strides[0], map.strides[1]);
+  const int queries = boxes.query_rows / boxes.packed_heads;
+  map.box = {kBoxColumns, static_cast<std::uint32_t>(boxes.packed_heads),
+             static_cast<std::uint32_t>(queries), 1};
+}
+
 }  // namespace
 
 int element_bytes(TensorMapType type) {
@@ -57,10 +68,13 @@ int element_bytes(TensorMapType type) {
 std::array<TensorMapRequest, 4> tensor_map_requests(const AttentionParameters& parameters,
                                                     const MapBoxes& boxes) {
   const AttentionParameters& p = parameters;
-  return {request(p.query, boxes, p.seqlen_q, p.heads, p.batch, boxes.query_rows),
-          request(p.key, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
-          request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
-          request(p.output, boxes, p.seqlen_q, p.heads, p.batch, kWarpgroupRows)};
+  std::array<TensorMapRequest, 4> maps = {
+      request(p.query, boxes, p.seqlen_q, p.heads, p.batch, boxes.query_rows),
+      request(p.key, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
+      request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
+      request(p.output, boxes, p.seqlen_q, p.heads, p.batch, kWarpgroupRows)};
+  pack_heads(maps[0], boxes);
+  return maps;
 }
 
 }  // namespace heddle

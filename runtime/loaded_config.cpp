@@ -161,14 +161,14 @@ void LoadedConfig::launch(const LaunchPlan& plan, const AttentionParameters& par
                           DriverStream stream) const {
   MappedParameters mapped;
   // The driver reads the parameters before it returns and never writes them.
-  void* arguments[] = {const_cast<AttentionParameters*>(&parameters)};
+  void* plain[] = {const_cast<AttentionParameters*>(&parameters)};
+  void* with_maps[] = {&mapped};
   if (plan.maps.query_rows > 0) {
     encode_maps(*state_->driver, plan, parameters, mapped);
     if (plan.draws_tiles) {
       const bool is_captured = is_capturing(state_->driver->api(), stream);
       mapped.attention.tile_counter = state_->counters.take(is_captured);
     }
-    arguments[0] = &mapped;
   }
   for (int i = 0; i < plan.count; ++i) {
     const PartLaunch& part = plan.launches[static_cast<std::size_t>(i)];
@@ -179,7 +179,8 @@ void LoadedConfig::launch(const LaunchPlan& plan, const AttentionParameters& par
     }
     const DriverResult result = state_->driver->api().cuLaunchKernel(
         kernel->function, part.grid, 1, 1, static_cast<unsigned>(part.threads), 1, 1,
-        static_cast<unsigned>(part.shared_bytes), stream, arguments, nullptr);
+        static_cast<unsigned>(part.shared_bytes), stream,
+        loads_by_tma(part.part) ? with_maps : plain, nullptr);
     if (result != kDriverSuccess) throw_launch_error(*state_->driver, *kernel, part, result);
   }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "generator/candidates.hpp"
+#include "generator/knobs.hpp"
 #include "generator/legality.hpp"
 
 namespace heddle {
@@ -25,7 +26,10 @@ constexpr double kMostPredictedLoss = 1.25;
 std::optional<KernelConfig> usable_default(const SelectionQuestion& question,
                                            const SelectionTarget& target) {
   KernelConfig config = default_config(question.variant, question.bucket, *target.limits);
-  if (question.must_split && config.family == Family::kFa2) config.split_kv = true;
+  if (question.must_split && knob_applies("split_kv", config.family, question.variant)) {
+    config.split_kv = true;
+    config.tma_store = false;
+  }
   if (is_usable(question, target, config)) return config;
   return std::nullopt;
 }

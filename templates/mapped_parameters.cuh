@@ -6,8 +6,9 @@
 
 namespace heddle {
 
-/// Maps have four dimensions: head dim (innermost), row, head, batch. Boxes are 64 columns of a
-/// tile of one head (generator/tensor_maps.hpp).
+/// Maps have four dimensions: head dim (innermost), row, head, batch; that of the queries of a
+/// kernel that packs heads has the head before the row. Boxes are 64 columns of a tile
+/// (generator/tensor_maps.hpp).
 struct MappedParameters {
   TensorMap query;
   TensorMap key;

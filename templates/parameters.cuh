@@ -14,8 +14,9 @@ struct TensorView {
 
 /// What a split leaves of a row besides its output.
 struct PartialRow {
-  float reference;  ///< a score, not scaled, near the largest; -inf if it saw no key
-  float sum;        ///< of exp(scale * (s - reference)); 0 if it saw no key
+  float base;     ///< in log2 units, near the largest logit; -inf if the row saw no key
+  float residue;  ///< what rounding took from the base, where probabilities are exact without
+  float sum;      ///< of 2^(logit - base - residue), logits in log2 units
 };
 
 /// Everything a launch knows and a kernel's text does not. Passed by value as the only argument.
@@ -33,7 +34,11 @@ struct AttentionParameters {
   int kv_heads;
   int seqlen_q;
   int seqlen_kv;
-  int query_tiles;  ///< ceil(seqlen_q / tile_m) of the kernel launched
+  int query_tiles;  ///< ceil(seqlen_q / tile_queries) of the kernel launched
+  /// Heads that share a tile's rows, and queries of each in it: 1 and tile_m unless a kernel packs
+  /// heads (part/packed_rows.cuh).
+  int packed_heads;
+  int tile_queries;
 
   float scale;       ///< multiplies q·k; > 0
   float scale_log2;  ///< scale * log2(e)

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "generator/candidates.hpp"
+#include "generator/knobs.hpp"
 #include "runtime/testing/cases.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/gate.hpp"
@@ -82,7 +83,7 @@ class Suite {
       const auto& wanted = options_.families;
       if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), family) == 0) continue;
       for (const bool split : {false, true}) {
-        if (split && family != Family::kFa2) continue;
+        if (split && !knob_applies("split_kv", family, variant)) continue;
         // Not every device and alignment has an fa3; the others serve all.
         const auto config = choose_config(variant, family, split);
         if (config) configs.push_back(*config);

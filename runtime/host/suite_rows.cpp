@@ -7,6 +7,7 @@
 
 #include "generator/candidates.hpp"
 #include "generator/hash.hpp"
+#include "generator/legality.hpp"
 #include "runtime/host/pairwise.hpp"
 #include "runtime/host/random.hpp"
 #include "runtime/testing/layout.hpp"
@@ -56,6 +57,7 @@ class RowSource {
     const auto& candidates = candidates_of(row.problem.variant);
     if (candidates.empty()) return false;
     row.config = candidates[random_.next() % candidates.size()];
+    if (family_ == Family::kFa3) turn_off(row);
     if (!row.config.split_kv) factors[4] = 0;
     if (row.config.split_kv) row.problem.sizes.num_splits = kSplits[factors[4]];
     const KernelConfig& config = row.config;
@@ -63,13 +65,23 @@ class RowSource {
                            int{config.query_in_registers}, static_cast<int>(config.running_max),
                            int{config.split_kv}, int{config.longest_first}, config.query_stages,
                            static_cast<int>(config.scheduler), int{config.ping_pong},
-                           int{config.tma_store}, int{config.skip_masked}}) {
+                           static_cast<int>(config.overlap), int{config.warp_specialized},
+                           int{config.tma_store}, int{config.skip_masked}, int{config.pack_gqa}}) {
       factors.push_back(knob);
     }
     return true;
   }
 
  private:
+  /// What the tuner does not propose, since it only costs time; the most of it that is legal.
+  void turn_off(HostSuiteRow& row) {
+    KernelConfig config = row.config;
+    if (random_.below(2) == 0) config.overlap = Overlap::kNone;
+    if (random_.below(2) == 0) config.warp_specialized = false;
+    if (reject(row.problem.variant, config, limits_)) config.warp_specialized = true;
+    row.config = config;
+  }
+
   static void fill_problem(Problem& problem, const FactorRow& factors) {
     Sizes& sizes = problem.sizes;
     problem.variant.head_dim = kHeadDims[factors[0]];

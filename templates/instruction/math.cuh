@@ -41,6 +41,15 @@ inline float multiply_add(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
+/// a * b, rounded: no compiler fuses it with what is added to it.
+inline float rounded_product(float a, float b) {
+  return __fmul_rn(a, b);
+}
+
+inline float magnitude(float x) {
+  return fabsf(x);
+}
+
 /// The larger operand; the other one where one is NaN. A NaN logit still poisons its row: it
 /// reaches the sum through fast_exp2.
 inline float maximum(float a, float b) {

@@ -14,6 +14,7 @@
 
 #include "instruction/opaque.cuh"
 #include "part/block_range.cuh"
+#include "part/exact_rows.cuh"
 #include "part/key_split.cuh"
 #include "part/key_value_walk.cuh"
 #include "part/log_sum_exp.cuh"
@@ -31,7 +32,7 @@ template <class Config>
 struct SharedStorage {
   SharedTile<typename Config::Element, Config::kTileM, Config::kHeadDimPadded> query;
   typename KeyValueWalk<Config>::Storage key_value;
-  float reference[Config::kTileM];  ///< a row's largest score
+  float reference[Config::kTileM];  ///< what a row's exponents are relative to (log2 units)
   float sum[Config::kTileM];
   TeamExchange<Config> team[KeySplit<Config>::kTeams];
 };
@@ -135,7 +136,7 @@ inline void attend_step(typename KeySplit<Config>::Output& output,
       output.value[Split::kRowTiles * step + i / 4][round][i % 4] = owned[i / 4][i % 4];
     }
     if (round == 0) {
-      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row, scale_log2);
+      update_statistics(exchange, shared.reference + first_row, shared.sum + first_row);
     }
   }
   if (Split::kRounds == 1) Split::sync();  // maxima and sums have been read
@@ -223,7 +224,30 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
       parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, tile.first_query);
   const int rows = minimum(valid_rows, Config::kTileM);
   for (int row = thread_index(); row < rows; row += Config::kThreads) {
-    log_sum_exps[row] = log_sum_exp<Config>(parameters, shared.reference[row], shared.sum[row]);
+    const ExponentBase base{shared.reference[row], 0.0f};
+    log_sum_exps[row] = log_sum_exp<Config>(parameters, base, shared.sum[row]);
+  }
+}
+
+/// part/exact_rows.cuh's, for the stored tile.
+template <class Config>
+inline void redo_large_rows(const SharedStorage<Config>& shared, const QueryTile<Config>& tile,
+                            const Mask<Config>& mask, const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  const WorkItem& item = mask.item;
+  const int rows = minimum(tile.sequence.query_length - tile.first_query, Config::kTileM);
+  sync_block();
+#pragma unroll 1
+  for (int row = warp(); row < rows; row += Config::kWarps) {
+    if (!is_large_base(shared.reference[row])) continue;
+    const int query = tile.first_query + row;
+    const ExactRow<Config> exact(parameters, mask, tile.range, query);
+    Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
+    exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
+    if (lane() == 0 && parameters.log_sum_exp != nullptr) {
+      parameters.log_sum_exp[flat_row(parameters, item.batch, item.head, query)] =
+          exact.log_sum_exp();
+    }
   }
 }
 
@@ -266,6 +290,7 @@ inline void attention(const AttentionParameters& parameters) {
       sanitize = true;
     }
     finish(output, shared, tile, mask, parameters, sanitize);
+    redo_large_rows(shared, tile, mask, parameters);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "part/block_range.cuh"
 #include "part/epilogue.cuh"
+#include "part/exact_rows.cuh"
 #include "part/fragment.cuh"
 #include "part/key_value_loader.cuh"
 #include "part/log_sum_exp.cuh"
@@ -161,7 +162,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
-      warp_tile.softmax.settle(block, parameters.scale_log2);
+      warp_tile.softmax.settle(block);
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
       if (masked) mask.apply(scores, first_query, first_key);
@@ -205,8 +206,12 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     const long long partial_row = item.split * rows + row;
     store_partial_output<Config>(
         warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
-    store_partial_rows(softmax.reference, softmax.sum, parameters.partial_rows + partial_row,
-                       valid_rows);
+    PartialRow weights[2 * Warp::kRowTiles];
+#pragma unroll
+    for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
+      weights[r] = {softmax.reference[r], 0.0f, softmax.sum[r]};
+    }
+    store_rows(weights, parameters.partial_rows + partial_row, valid_rows);
   } else {
     auto* destination =
         tensor_row<typename Config::Element>(parameters.output, item.batch, item.head, first_query);
@@ -216,10 +221,38 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     float log_sum_exps[2 * Warp::kRowTiles];
 #pragma unroll
     for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
-      log_sum_exps[r] = log_sum_exp<Config>(parameters, softmax.reference[r], softmax.sum[r]);
+      log_sum_exps[r] =
+          log_sum_exp<Config>(parameters, {softmax.reference[r], 0.0f}, softmax.sum[r]);
     }
     store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
   }
+}
+
+/// part/exact_rows.cuh's, for the warp's stored rows.
+template <class Config>
+inline void redo_large_rows(const WarpTile<Config>& warp_tile,
+                            const AttentionParameters& parameters) {
+  using Element = typename Config::Element;
+  for_each_large_row(warp_tile.softmax.reference, [&](int row) {
+    const Work<Config> work(parameters);
+    const WorkItem& item = work.item;
+    const int query = work.first_query + WarpTile<Config>::first_row() + row;
+    if (query >= work.sequence.query_length) return;
+    const ExactRow<Config> exact(parameters, Mask<Config>{work.sequence, item}, work.range, query);
+    const long long flat = flat_row(parameters, item.batch, item.head, query);
+    if constexpr (Config::kSplitKv) {
+      const long long part = item.split * flat_row(parameters, parameters.batch, 0, 0) + flat;
+      float* to = parameters.partial_output + part * Config::kHeadDim;
+      exact.store([&](int column, float entry) { to[column] = entry; });
+      if (lane() == 0) parameters.partial_rows[part] = exact.weight();
+    } else {
+      Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
+      exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
+      if (lane() == 0 && parameters.log_sum_exp != nullptr) {
+        parameters.log_sum_exp[flat] = exact.log_sum_exp();
+      }
+    }
+  });
 }
 
 /// part/sanitize.cuh's, for the stored tile.
@@ -273,6 +306,7 @@ inline void attention(const AttentionParameters& parameters) {
     sanitize = true;
   }
   finish(warp_tile, shared, parameters);
+  redo_large_rows(warp_tile, parameters);
   if (sanitize) add_nonfinite<Config>(parameters);
 }
 

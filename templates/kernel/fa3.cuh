@@ -6,17 +6,13 @@
 
 #include "instruction/fence.cuh"
 #include "instruction/setmaxnreg.cuh"
-#include "part/checked_softmax.cuh"
-#include "part/epilogue.cuh"
+#include "part/fa3_store.cuh"
 #include "part/lost_blocks.cuh"
 #include "part/mask.cuh"
-#include "part/softmax.cuh"
-#include "part/tile_store.cuh"
+#include "part/team_loader.cuh"
 #include "part/tma_producer.cuh"
 #include "part/turns.cuh"
 #include "part/value_guard.cuh"
-#include "part/warpgroup_log_sum_exp.cuh"
-#include "part/warpgroup_store.cuh"
 #include "part/warpgroup_tile.cuh"
 
 namespace heddle::fa3 {
@@ -26,38 +22,33 @@ struct Consumer {
   using Element = typename Config::Element;
   using Tiles = Shape<Config>;
   using Scores = Accumulator<1, Config::kTileN / 8>;
-  using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
   static constexpr int kDepthSteps = Config::kHeadDimPadded / 16;
   static constexpr int kChainSteps = wgmma_chain_steps(Config::kHeadDimPadded);
   static constexpr int kChains = wgmma_score_chains(Config::kHeadDimPadded);
   static constexpr int kSteps = Config::kTileN / 16;
 
   SharedStorage<Config>& shared;
-  const MappedParameters& maps;
   const AttentionParameters& parameters;
   int team;  ///< this warpgroup
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
+  TeamLoader<Config> loader;
   GuardBell<Config::kQueryStages> bell;
   RingPlace<Config::kStages> keys;
   RingPlace<Config::kStages> values;
+  TeamStore<Config> storing;
 
-  Output output;
-  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
+  TeamRows<Config> rows;
   unsigned probability[kSteps][4];
-  bool is_storing = false;  ///< the TMA has a tile to read
-  bool found_nonfinite;     ///< in a masked value block of the tile
 
   Consumer(SharedStorage<Config>& storage, const MappedParameters& launch, int index)
       : shared(storage),
-        maps(launch),
         parameters(launch.attention),
         team(index),
         turns(index),
-        tiles(storage.tiles) {}
-
-  /// First row of this warp within the tile.
-  int warp_row() const { return kWarpgroupRows * team + 16 * (warp() % 4); }
+        tiles(storage.tiles),
+        loader(launch, storage, index),
+        storing(storage, launch, index) {}
 
   /// The guard may look at the next tile's values: they come while this one ends.
   void ring_guard() {
@@ -98,11 +89,12 @@ struct Consumer {
     }
     release(shared.key_ring, keys);
     keys.next();
+    loader.keys_released();
   }
 
   /// Starts output += P V.
   void multiply_probability_value() {
-    auto& sums = registers_of(output);
+    auto& sums = registers_of(rows.output);
     const auto b =
         matrix_descriptor(shared.value[uniform(values.slot)], mn_major_layout(Tiles::kKeyTile));
     wgmma_fence(sums, probability);
@@ -115,9 +107,10 @@ struct Consumer {
   }
 
   void wait_output() {
-    wgmma_wait<0>(registers_of(output), probability);
+    wgmma_wait<0>(registers_of(rows.output), probability);
     release(shared.value_ring, values);
     values.next();
+    loader.values_released();
   }
 
   void round(const Scores& scores) {
@@ -134,15 +127,15 @@ struct Consumer {
   template <bool kFirst>
   Accumulator<1, 1> exponentiate(Scores& scores, const Mask<Config>& mask, const Work<Config>& work,
                                  int block) {
-    const int first_query = work.first_query + warp_row();
+    const auto first_row = work.row(parameters, storing.warp_row());
     const int first_key = block * Config::kTileN;
-    mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
+    mask.apply_score_hook(scores, parameters.scale, first_row, first_key);
     const bool may_hide = kFirst || Tiles::kGuarded;
-    if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_query, first_key);
+    if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_row, first_key);
     Accumulator<1, 1> factor;
 #pragma unroll
     for (float& entry : factor.value[0][0]) entry = 1.0f;
-    softmax.absorb(scores, factor, parameters.scale_log2, block);
+    rows.softmax.absorb(scores, factor, parameters.scale_log2, block);
     return factor;
   }
 
@@ -150,7 +143,7 @@ struct Consumer {
   void wait_values(const Work<Config>& work, int block) {
     wait_full(shared.value_ring, values);
     if (!Tiles::kGuarded || block < work.range.first_masked) return;
-    if (shared.nonfinite[values.slot] != 0) found_nonfinite = true;
+    if (shared.nonfinite[values.slot] != 0) rows.found_nonfinite = true;
     sync_warp();  // lane 0 will release the slot for all of them
   }
 
@@ -158,9 +151,9 @@ struct Consumer {
     const bool moved = factor.value[0][0][0] != 1.0f || factor.value[0][0][2] != 1.0f;
     if (!warp_any(moved)) return;
 #pragma unroll
-    for (int c = 0; c < Output::kColumnTiles; ++c) {
+    for (int c = 0; c < TeamRows<Config>::Output::kColumnTiles; ++c) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) output.value[0][c][i] *= factor.value[0][0][i];
+      for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor.value[0][0][i];
     }
   }
 
@@ -180,13 +173,35 @@ struct Consumer {
   int pass_hidden_blocks(const Work<Config>& work) {
     int block = work.range.end - 1;
     if constexpr (Config::kSkipMasked) {
-      const int first_query = work.first_query + kWarpgroupRows * team;
-      const int last_query = minimum(first_query + kWarpgroupRows, work.sequence.query_length) - 1;
+      const auto first_row = work.row(parameters, kWarpgroupRows * team);
+      const int first_query = query_at(first_row, 0);
+      const int last_query =
+          minimum(query_at(first_row, kWarpgroupRows - 1), work.sequence.query_length - 1);
       const int seen = last_query < first_query ? 0 : work.sequence.causal_keys(last_query);
 #pragma unroll 1
       for (; block >= work.range.begin && block * Config::kTileN >= seen; --block) pass();
     }
     return block;
+  }
+
+  /// Starts Q K^T of `block` and P V of the block before; without overlap the latter also ends, and
+  /// nothing runs beside the softmax but products of other teams.
+  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block) {
+    wait_full(shared.key_ring, keys);
+    if constexpr (Config::kOverlap) {
+      turns.take();
+      multiply_query_key(chains);
+      wait_values(work, block + 1);
+      multiply_probability_value();
+    } else {
+      wait_values(work, block + 1);
+      turns.take();
+      multiply_probability_value();
+      wait_output();
+      multiply_query_key(chains);
+    }
+    turns.give();
+    loader.products_started();
   }
 
   /// All key blocks of a tile that has some; leaves the unnormalised output.
@@ -200,22 +215,18 @@ struct Consumer {
     turns.take();
     multiply_query_key(chains);
     turns.give();
-    finish_store();
+    loader.products_started();
+    storing.finish(tiles, loader);
     wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     round(scores);
 #pragma unroll 1
     while (--block >= work.range.begin) {
-      wait_full(shared.key_ring, keys);
-      turns.take();
-      multiply_query_key(chains);
-      wait_values(work, block + 1);
-      multiply_probability_value();
-      turns.give();
-      softmax.settle(block, parameters.scale_log2);
-      wait_scores<1>(chains);
+      start_products(chains, work, block);
+      rows.softmax.settle(block);
+      wait_scores<Config::kOverlap ? 1 : 0>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
-      wait_output();
+      if constexpr (Config::kOverlap) wait_output();
       rescale(factor);
       round(scores);
     }
@@ -224,7 +235,8 @@ struct Consumer {
     multiply_probability_value();
     wait_output();
     if constexpr (Config::kCheckedSum) {
-      LostBlocks<Config>(parameters, work, work.first_query + warp_row()).make_up(softmax, output);
+      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
+      lost.make_up(rows.softmax, rows.output);
     }
   }
 
@@ -234,113 +246,28 @@ struct Consumer {
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
-  }
-
-  /// Normalises the rows; returns their log-sum-exps.
-  void normalise(float (&log_sum_exps)[2]) {
-    softmax.finish();
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      log_sum_exps[row] =
-          warpgroup_log_sum_exp<Config>(parameters, softmax.reference[row], softmax.sum[row]);
-      const float inverse_sum = softmax.inverse_sum(row);
-#pragma unroll
-      for (int c = 0; c < Output::kColumnTiles; ++c) {
-        output.value[0][c][2 * row] *= inverse_sum;
-        output.value[0][c][2 * row + 1] *= inverse_sum;
-      }
-    }
-  }
-
-  /// Stores the rows and their log-sum-exp.
-  void store(const Work<Config>& work) {
-    const WorkItem& item = work.item;
-    const int first_query = work.first_query + warp_row();
-    const int valid_rows = work.sequence.query_length - first_query;
-    float log_sum_exps[2];
-    normalise(log_sum_exps);
-    Element* destination =
-        tensor_row<Element>(parameters.output, item.batch, item.head, first_query);
-    const long long row_stride = parameters.output.row_stride;
-    if constexpr (Config::kTmaStore) {
-      start_store(work);
-    } else {
-      store_fragment_rows<Config>(output, destination, row_stride, valid_rows);
-    }
-    if (found_nonfinite) {
-      if constexpr (Config::kTmaStore) wait_store();
-      const Mask<Config> mask{work.sequence, item};
-      add_nonfinite_to_rows(destination, row_stride, first_query, work.range, mask, parameters);
-    }
-    if (parameters.log_sum_exp == nullptr) return;
-    const long long row = flat_row(parameters, item.batch, item.head, first_query);
-    store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
-  }
-
-  /// Whether this thread speaks to the TMA for its team.
-  bool stores() const {
-    return warp() % 4 == 0 && lane() == 0;
-  }
-
-  /// The team's rows of Q make room for those of O, which the TMA takes from there.
-  void start_store(const Work<Config>& work) {
-    finish_store();  // of a tile before one without keys
-    unsigned char* tile = shared.query[tiles.slot()];
-    stage_fragment_rows<Element>(output, tile, Tiles::kQueryTile, warp_row());
-    fence_async_shared();
-    sync_team(kFirstStoreBarrier + team, kWarpgroupWarps * kWarpSize);
-    const int first_query = work.first_query + kWarpgroupRows * team;
-    if (stores() && first_query < work.sequence.query_length) {
-      const int block_bytes = Tiles::kQueryTile.block_bytes();
-#pragma unroll
-      for (int c = 0; c < Tiles::kColumnBlocks; ++c) {
-        store_tile(maps.output, {kBoxColumns * c, first_query, work.item.head, work.item.batch},
-                   tile + c * block_bytes + 128 * kWarpgroupRows * team);
-      }
-      store_commit();
-    }
-    tiles.advance();
-    is_storing = true;
-    // With one slot the next tile's queries wait for this one's.
-    if constexpr (Config::kQueryStages == 1) finish_store();
-  }
-
-  /// The slot of the tile stored last is free once it has been read.
-  void finish_store() {
-    if constexpr (Config::kTmaStore) {
-      if (!is_storing) return;
-      is_storing = false;
-      if (stores()) store_wait_read<0>();
-      tiles.release();
-    }
-  }
-
-  /// Until the rows are in global memory, for all of the team to see.
-  void wait_store() {
-    if (stores()) store_wait<0>();
-    sync_team(kFirstStoreBarrier + team, kWarpgroupWarps * kWarpSize);
+    loader.queries_released();
   }
 };
 
 template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
+  consumer.loader.begin();
   consumer.ring_guard();
   WorkItem item;
   while (consumer.tiles.next(item)) {
     const Work<Config> work(parameters.attention, item);
-    consumer.output.clear();
-    consumer.softmax.clear();
-    consumer.found_nonfinite = false;
+    consumer.rows.clear();
     if (work.is_empty()) {
       consumer.leave_tile();
     } else {
       consumer.attend(work);
     }
-    consumer.store(work);
+    consumer.storing.store(consumer.rows, work, consumer.tiles, consumer.loader);
     if constexpr (!Config::kPersistent) break;
   }
-  consumer.finish_store();
+  consumer.storing.finish(consumer.tiles, consumer.loader);
   consumer.turns.finish();
 }
 
@@ -367,7 +294,9 @@ inline void attention(const MappedParameters& parameters) {
   }
   sync_block();
   const int team = uniform(warp() / 4);
-  if (team == kTeams) {
+  if constexpr (!Config::kWarpSpecialized) {
+    consume(parameters, shared, team);
+  } else if (team == kTeams) {
     if constexpr (kRegisters.producer > 0) decrease_registers<kRegisters.producer>();
     supply(parameters, shared);
   } else {

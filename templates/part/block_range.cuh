@@ -12,10 +12,11 @@ struct BlockRange {
   int end;
   int first_masked;
 
-  /// The blocks of query rows [first_query, first_query + kTileM), clipped to the sequence.
+  /// The blocks of query rows [first_query, first_query + queries), clipped to the sequence.
   template <class Config>
-  static BlockRange of_tile(const SequenceInfo& sequence, int first_query) {
-    const int last_query = minimum(first_query + Config::kTileM, sequence.query_length) - 1;
+  static BlockRange of_tile(const SequenceInfo& sequence, int first_query,
+                            int queries = Config::kTileM) {
+    const int last_query = minimum(first_query + queries, sequence.query_length) - 1;
     const int seen_by_all =
         Config::kCausal ? sequence.causal_keys(first_query) : sequence.key_length;
     const int seen_by_any =

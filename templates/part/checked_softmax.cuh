@@ -21,7 +21,8 @@ constexpr float kLargestProbability = 0x1p120f;
 /// down to its new maximum, and the row is watched again. Where one of them has overflowed, the row
 /// leaves the block out: whoever multiplies makes up for it at the tile's end, when there is
 /// nothing in flight that needs registers (part/lost_blocks.cuh). All of this is each row's own:
-/// votes only say whether any row needs a branch.
+/// votes only say whether any row needs a branch. References only rise, and a row whose logits
+/// leave the range of rounded bases ends with one outside too (part/exact_rows.cuh).
 template <int kRowTiles>
 struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   using Base = OnlineSoftmax<kRowTiles, true>;
@@ -34,44 +35,45 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
 
   // `limit` of a checked row is that of a thread's share of a block.
   int note[kRows];
+  bool watches;  ///< any row of the warp is not checked
 
   void clear() {
     Base::clear();
+    watches = true;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) note[row] = kMoved;
   }
 
   /// Now and then, before the scores of `block` are there. A row whose reference has rested from
   /// one look to the next is checked from now on.
-  void settle(int block, float scale_log2) {
+  void settle(int block) {
     if (block % kLazySettleBlocks != 0) return;
-    const float inverse_scale = fast_reciprocal(scale_log2);
+    bool any_watched = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float row_sum = this->row_sum(row);
       if (note[row] == kRested) note[row] = kChecked;
-      const float reference = this->reference[row];
-      const bool may_rest = row_sum > 0.0f && !is_large_base(reference * scale_log2);
-      if (note[row] == kMoved && may_rest) note[row] = kRested;
-      const float watched = multiply_add(Base::lazy_range(row_sum), inverse_scale, reference);
+      if (note[row] == kMoved && row_sum > 0.0f) note[row] = kRested;
+      const float watched = this->reference[row] + Base::lazy_range(row_sum);
       this->limit[row] = note[row] == kChecked ? largest_share(row_sum) : watched;
+      any_watched = any_watched || note[row] != kChecked;
     }
+    watches = warp_any(any_watched);
   }
 
   /// The softmax of a block. `output` is multiplied by what the rows' references moved.
   template <int kColumnTiles, int kOutputTiles>
   void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
               Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int block) {
-    bool any_watched = false;
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) any_watched = any_watched || note[row] != kChecked;
-    if (warp_any(any_watched)) watch(scores, output, scale_log2);
+    if (watches) watch(scores, output, scale_log2);
     float shares[kRows];
     this->to_probabilities(scores, shares, scale_log2);
+    // A watched row's limit is no share's, so this may be in vain; but it is all that checked rows
+    // have to do in a block.
     bool any_heavy = false;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || is_heavy(row, shares[row]);
-    if (warp_any(any_heavy)) relieve(scores, output, shares, scale_log2, block);
+    for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || shares[row] > this->limit[row];
+    if (warp_any(any_heavy)) relieve_heavy(scores, output, shares, block);
     this->add(shares);
   }
 
@@ -90,20 +92,38 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   void watch(const Accumulator<kRowTiles, kColumnTiles>& scores,
              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
     float maxima[kRows];
+    float shares_allowed[kRows];
     row_maximum(maxima, scores);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (note[row] == kChecked) maxima[row] = -infinity();
-      if (note[row] == kRested && maxima[row] > this->limit[row]) note[row] = kMoved;
+      shares_allowed[row] = this->limit[row];
+      const bool is_beyond = maxima[row] * scale_log2 > this->limit[row];
+      if (note[row] == kRested && is_beyond) note[row] = kMoved;
     }
     this->rescale(maxima, output, scale_log2);
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      if (note[row] == kChecked) this->limit[row] = shares_allowed[row];
+    }
+  }
+
+  template <int kColumnTiles, int kOutputTiles>
+  void relieve_heavy(Accumulator<kRowTiles, kColumnTiles>& probabilities,
+                     Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows],
+                     int block) {
+    bool any_heavy = false;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || is_heavy(row, shares[row]);
+    if (!warp_any(any_heavy)) return;
+    relieve(probabilities, output, shares, block);
+    watches = true;
   }
 
   /// Moves the references of rows with too heavy a share to their largest probability.
   template <int kColumnTiles, int kOutputTiles>
   void relieve(Accumulator<kRowTiles, kColumnTiles>& probabilities,
-               Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows],
-               float scale_log2, int block) {
+               Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows], int block) {
     float largest[kRows];
     row_maximum(largest, probabilities);
 #pragma unroll
@@ -113,7 +133,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
       const bool heavy = is_heavy(row, share);
       const bool is_lost = heavy && largest[row] > kLargestProbability;
       const float step = heavy && !is_lost ? maximum(fast_log2(largest[row]), 0.0f) : 0.0f;
-      const float factor = raise(row, step, scale_log2);
+      const float factor = raise(row, step);
       if (heavy) this->limit[row] = this->reference[row];
       if (heavy) note[row] = is_lost ? block : kMoved;
       this->sum[row] *= factor;
@@ -123,15 +143,13 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     }
   }
 
-  /// Moves a reference up by `step` (log2 units); what the row's entries have to be multiplied by.
-  /// A checked row's base is rounded (part/exponent_base.cuh), and where the new one is a little
-  /// beyond that it is rounded once more.
-  float raise(int row, float step, float scale_log2) {
+  /// Moves a reference up by `step`; what the row's entries have to be multiplied by. A row that
+  /// stays may have an infinite one.
+  float raise(int row, float step) {
     const float before = this->reference[row];
-    const float after = multiply_add(step, fast_reciprocal(scale_log2), before);
+    const float after = before + step;
     this->reference[row] = after;
-    const float exponent = before * scale_log2 - after * scale_log2;
-    return fast_exp2(step == 0.0f ? 0.0f : exponent);
+    return step == 0.0f ? 1.0f : fast_exp2(before - after);
   }
 };
 

@@ -37,45 +37,38 @@ inline void store_output(Accumulator<kRowTiles, kColumnTiles>& output, Tile& sta
   });
 }
 
+/// Stores one of a thread's rows as fp32.
+template <class Config, int kRowTiles, int kColumnTiles>
+inline void store_partial_row(const Accumulator<kRowTiles, kColumnTiles>& output, int row,
+                              float* to) {
+  const int lane_column = 2 * (lane() % 4);
+#pragma unroll
+  for (int c = 0; c < Config::kHeadDim / 8; ++c) {
+    const float* pair = &output.value[row / 2][c][2 * (row % 2)];
+    store<8>(to + 8 * c + lane_column,
+             Bytes<8>{{__float_as_uint(pair[0]), __float_as_uint(pair[1])}});
+  }
+}
+
 /// Stores rows [0, valid_rows) as fp32, kHeadDim entries each, one row after the other.
 template <class Config, int kRowTiles, int kColumnTiles>
 inline void store_partial_output(Accumulator<kRowTiles, kColumnTiles>& output, float* destination,
                                  int valid_rows) {
-  const int lane_column = 2 * (lane() % 4);
 #pragma unroll
   for (int row = 0; row < 2 * kRowTiles; ++row) {
     if (fragment_row(row) >= valid_rows) continue;
-    float* to = destination + static_cast<long long>(fragment_row(row)) * Config::kHeadDim;
-#pragma unroll
-    for (int c = 0; c < Config::kHeadDim / 8; ++c) {
-      const float* pair = &output.value[row / 2][c][2 * (row % 2)];
-      store<8>(to + 8 * c + lane_column,
-               Bytes<8>{{__float_as_uint(pair[0]), __float_as_uint(pair[1])}});
-    }
+    store_partial_row<Config>(
+        output, row, destination + static_cast<long long>(fragment_row(row)) * Config::kHeadDim);
   }
 }
 
 /// One value per row: the first of the four lanes that share a row stores it.
-template <int kThreadRows>
-inline void store_rows(const float (&values)[kThreadRows], float* destination, int valid_rows) {
+template <class Value, int kThreadRows>
+inline void store_rows(const Value (&values)[kThreadRows], Value* destination, int valid_rows) {
   if (lane() % 4 != 0) return;
 #pragma unroll
   for (int row = 0; row < kThreadRows; ++row) {
     if (fragment_row(row) < valid_rows) destination[fragment_row(row)] = values[row];
-  }
-}
-
-/// The same of what a split's rows weigh.
-template <int kThreadRows>
-inline void store_partial_rows(const float (&references)[kThreadRows],
-                               const float (&sums)[kThreadRows], PartialRow* destination,
-                               int valid_rows) {
-  if (lane() % 4 != 0) return;
-#pragma unroll
-  for (int row = 0; row < kThreadRows; ++row) {
-    if (fragment_row(row) >= valid_rows) continue;
-    store<8>(destination + fragment_row(row),
-             Bytes<8>{{__float_as_uint(references[row]), __float_as_uint(sums[row])}});
   }
 }
 

@@ -10,38 +10,32 @@ namespace heddle {
 /// show. Beyond, the largest would be rounded to another number than 1, and in the end overflow.
 constexpr float kLargestRoundedBase = 2048.0f;
 
+/// An infinite base is not: nothing can be taken off a score for it.
 inline bool is_large_base(float base) {
-  return maximum(base, -base) > kLargestRoundedBase;
+  return magnitude(base) > kLargestRoundedBase && magnitude(base) < infinity();
 }
 
-/// Where every score so far is -inf, exponents are taken relative to 0: -inf - -inf is NaN.
-inline float finite_reference(float reference) {
-  return reference == -infinity() ? 0.0f : reference;
-}
-
-/// value + residue = a row's reference, which is one of its scores, times the scale in log2 units.
+/// value + residue = one of the row's scores times the scale, in log2 units.
 struct ExponentBase {
-  float value;
+  float value;    ///< -inf where every score so far is
   float residue;  ///< 0 where probabilities are relative to the rounded value
 
-  static ExponentBase exact(float reference, float scale_log2) {
-    const float value = reference * scale_log2;
-    return {value, multiply_add(reference, scale_log2, -value)};
-  }
-  static ExponentBase of(float reference, float scale_log2) {
-    ExponentBase base = exact(finite_reference(reference), scale_log2);
-    if (!is_large_base(base.value)) base.residue = 0.0f;
-    return base;
+  static ExponentBase exact(float score, float scale_log2) {
+    const float value = rounded_product(score, scale_log2);
+    return {value, multiply_add(score, scale_log2, -value)};
   }
 };
 
+/// Exponents are relative to 0 where every score so far is -inf: -inf - -inf is NaN.
+inline float finite_base(float base) {
+  return base == -infinity() ? 0.0f : base;
+}
+
 /// What multiplies sums of probabilities that were relative to `from` and shall be to `to`: 0 where
 /// there were none.
-inline float move_factor(float from, float to, float scale_log2) {
-  const ExponentBase before = ExponentBase::of(from, scale_log2);
-  const ExponentBase after = ExponentBase::of(to, scale_log2);
-  const float exponent = before.value - after.value + (before.residue - after.residue);
-  return fast_exp2(from == -infinity() ? from : exponent);
+inline float move_factor(const ExponentBase& from, const ExponentBase& to) {
+  if (from.value == -infinity()) return 0.0f;
+  return fast_exp2(from.value - to.value + (from.residue - to.residue));
 }
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 
 #include "part/barrier_ring.cuh"
 #include "part/block_range.cuh"
+#include "part/packed_rows.cuh"
 #include "part/sequence_info.cuh"
 #include "part/tile_queue.cuh"
 #include "swizzle.cuh"
@@ -31,8 +32,10 @@ struct Shape {
   static constexpr bool kGuarded = Config::kCausal || Config::kMaskHook;
   /// Warps that read the tile queue.
   static constexpr int kReaders = kWarpgroupWarps * kTeams + (kGuarded ? kGuardWarps : 0);
-  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * (kTeams + 1),
-                "consumers and a producer");
+  static constexpr int kWarpgroups = kTeams + (Config::kWarpSpecialized ? 1 : 0);
+  static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * kWarpgroups,
+                "consumers and, where roles are apart, a producer");
+  static_assert(Config::kWarpSpecialized || !kGuarded, "guards are warps of the producer's");
   static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned());
 };
 
@@ -59,6 +62,13 @@ struct SharedStorage {
   }
 };
 
+/// Where a row of a query tile is stored.
+struct RowPlace {
+  int head;
+  int query;
+  bool exists;
+};
+
 /// A query tile and the key blocks that it meets.
 template <class Config>
 struct Work {
@@ -70,10 +80,39 @@ struct Work {
   Work(const AttentionParameters& parameters, const WorkItem& work_item)
       : item(work_item),
         sequence(parameters, item.batch),
-        first_query(item.query_tile * Config::kTileM),
-        range(BlockRange::of_tile<Config>(sequence, first_query)) {}
+        first_query(item.query_tile * tile_queries(parameters)),
+        range(BlockRange::of_tile<Config>(sequence, first_query, tile_queries(parameters))) {
+    if constexpr (Config::kSplitKv) range = range.split(item.split, parameters.split_tiles);
+  }
 
   bool is_empty() const { return range.begin >= range.end; }
+
+  /// A row of the tile as masks take it.
+  auto row(const AttentionParameters& parameters, int tile_row) const {
+    if constexpr (Config::kPackGqa) {
+      return PackedRow{first_query, tile_row, parameters.packed_heads};
+    } else {
+      return first_query + tile_row;
+    }
+  }
+
+  RowPlace place(const AttentionParameters& parameters, int tile_row) const {
+    const auto at = row(parameters, tile_row);
+    RowPlace place{item.head + head_at(at, 0), query_at(at, 0), true};
+    place.exists = place.query < sequence.query_length;
+    if constexpr (Config::kPackGqa) {
+      // Whole queries may leave rows over, and the last pack have fewer heads.
+      const int group_heads = parameters.heads / parameters.kv_heads;
+      place.exists = place.exists && place.query - first_query < parameters.tile_queries &&
+                     place.head < group_heads * (item.kv_head + 1);
+    }
+    return place;
+  }
+
+ private:
+  static int tile_queries(const AttentionParameters& parameters) {
+    return Config::kPackGqa ? parameters.tile_queries : Config::kTileM;
+  }
 };
 
 }  // namespace heddle::fa3

@@ -8,6 +8,7 @@
 #include "part/block_range.cuh"
 #include "part/mask.cuh"
 #include "part/shared_tile.cuh"
+#include "part/stored_entry.cuh"
 
 namespace heddle {
 
@@ -23,14 +24,6 @@ inline void clear_nonfinite(Tile& values) {
     if (!is_finite(element)) *entry = Element{};
   }
   sync_block();
-}
-
-inline void add_to(float& entry, float value) {
-  entry += value;
-}
-template <class Element>
-inline void add_to(Element& entry, float value) {
-  entry = from_float<Element>(to_float(entry) + value);
 }
 
 /// Adds the non-finite values of the masked blocks of `range`, from global memory, to the stored

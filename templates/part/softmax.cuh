@@ -36,37 +36,15 @@ inline void row_maximum(float (&maxima)[2 * kRowTiles],
   }
 }
 
-/// What to add to the rows' scaled scores so that they become exponents. Where a base is too large
-/// to be rounded the reference is taken off the scores before they are scaled. (The vote makes the
-/// branch uniform: without it ptxas keeps more alive across it, and spills.)
-template <int kRowTiles, int kColumnTiles>
-inline void find_offsets(float (&offsets)[2 * kRowTiles],
-                         Accumulator<kRowTiles, kColumnTiles>& scores,
-                         const float (&references)[2 * kRowTiles], float scale_log2) {
-  bool any_large = false;
-#pragma unroll
-  for (int row = 0; row < 2 * kRowTiles; ++row) {
-    offsets[row] = -(finite_reference(references[row]) * scale_log2);
-    any_large = any_large || is_large_base(offsets[row]);
-  }
-  if (!warp_any(any_large)) return;
-#pragma unroll
-  for (int row = 0; row < 2 * kRowTiles; ++row) {
-    if (!is_large_base(offsets[row])) continue;
-    offsets[row] = 0.0f;
-    scores.for_row(row, [&](float& score) { score -= references[row]; });
-  }
-}
-
 /// The state of kRowTiles * 16 rows of one warp. Exponents are taken relative to a reference per
-/// row, one of its scores, not scaled; the sums are this thread's share until `finish`.
+/// row (log2 units, already scaled); the sums are this thread's share until `finish`.
 template <int kRowTiles, bool kLazyRescale>
 struct OnlineSoftmax {
   static constexpr int kRows = 2 * kRowTiles;
 
   float reference[kRows];
   float sum[kRows];
-  float limit[kRows];  ///< a score up to here moves nothing
+  float limit[kRows];  ///< a maximum up to here moves nothing
 
   void clear() {
 #pragma unroll
@@ -107,13 +85,10 @@ struct OnlineSoftmax {
   /// Sets the limits by what has been added to the sums. It takes nothing from the scores of
   /// `block`, the next one: it belongs where those are waited for. Every block would cost more than
   /// the rescales it saves where the softmax is the bottleneck (docs/performance.md).
-  void settle(int block, float scale_log2) {
+  void settle(int block) {
     if (!kLazyRescale || block % kLazySettleBlocks != 0) return;
-    const float inverse_scale = fast_reciprocal(scale_log2);
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      limit[row] = multiply_add(lazy_range(row_sum(row)), inverse_scale, reference[row]);
-    }
+    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row_sum(row));
   }
 
   /// Adds up the four lanes' shares of each sum.
@@ -135,15 +110,15 @@ struct OnlineSoftmax {
   template <int kColumnTiles>
   void to_probabilities(Accumulator<kRowTiles, kColumnTiles>& scores, float (&shares)[kRows],
                         float scale_log2) const {
-    float offsets[kRows];
-    find_offsets(offsets, scores, reference, scale_log2);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      shares[row] = 0.0f;
+      const float offset = -finite_base(reference[row]);
+      float block_sum = 0.0f;
       scores.for_row(row, [&](float& score) {
-        score = fast_exp2(multiply_add(score, scale_log2, offsets[row]));
-        shares[row] += score;
+        score = fast_exp2(multiply_add(score, scale_log2, offset));
+        block_sum += score;
       });
+      shares[row] = block_sum;
     }
   }
 
@@ -154,11 +129,13 @@ struct OnlineSoftmax {
 
   /// The four lanes' shares together; they agree to the bit.
   float row_sum(int row) const {
-    const float pair = sum[row] + shuffle_xor(sum[row], 1);
-    return pair + shuffle_xor(pair, 2);
+    float row_sum = sum[row];
+    row_sum += shuffle_xor(row_sum, 1);
+    row_sum += shuffle_xor(row_sum, 2);
+    return row_sum;
   }
 
-  /// How far (log2 units) the maximum of a row with this sum may pass its reference.
+  /// How far the maximum of a row with this sum may pass its reference.
   static float lazy_range(float row_sum) {
     const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
     return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
@@ -167,18 +144,21 @@ struct OnlineSoftmax {
   template <int kOutputTiles>
   void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
                float scale_log2) {
+    float maxima_log2[kRows];
     bool any_beyond = false;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) any_beyond = any_beyond || maxima[row] > limit[row];
+    for (int row = 0; row < kRows; ++row) {
+      maxima_log2[row] = maxima[row] * scale_log2;
+      any_beyond = any_beyond || maxima_log2[row] > limit[row];
+    }
     // The vote only gates the branch: a row that does not move is multiplied by exactly 1.
     if (kLazyRescale && !warp_any(any_beyond)) return;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const bool is_beyond = maxima[row] > limit[row];
-      const float moved = is_beyond ? maxima[row] : reference[row];
-      const float factor = move_factor(reference[row], moved, scale_log2);
+      const float moved = maxima_log2[row] > limit[row] ? maxima_log2[row] : reference[row];
+      const float factor = fast_exp2(reference[row] - finite_base(moved));
       const float exact = moved == reference[row] ? 1.0f : factor;
-      if (is_beyond) limit[row] = moved;
+      limit[row] = maximum(limit[row], moved);
       reference[row] = moved;
       sum[row] *= exact;
       output.for_row(row, [&](float& entry) { entry *= exact; });

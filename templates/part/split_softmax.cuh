@@ -11,6 +11,7 @@ namespace heddle {
 template <class Config>
 struct StepRows {
   static constexpr int kRows = 2 * KeySplit<Config>::kRowTiles;
+  float reference[kRows];
   float factor[kRows];  ///< what the rows' output so far is multiplied by
   float sum[kRows];     ///< of this warp's keys
 };
@@ -24,20 +25,18 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
   StepRows<Config> rows;
   float maxima[StepRows<Config>::kRows];
   row_maximum(maxima, scores);
+  for (float& largest : maxima) largest *= scale_log2;
   share_rows(exchange.maximum[Split::key_warp()], maxima);
   Split::sync();
-  float references[StepRows<Config>::kRows];
 #pragma unroll
   for (int row = 0; row < StepRows<Config>::kRows; ++row) {
     const float before = reference[fragment_row(row)];
-    references[row] = team_maximum(exchange, before, fragment_row(row));
-    rows.factor[row] = move_factor(before, references[row], scale_log2);
+    rows.reference[row] = finite_base(team_maximum(exchange, before, fragment_row(row)));
+    rows.factor[row] = fast_exp2(before - rows.reference[row]);
     rows.sum[row] = 0.0f;
   }
-  float offsets[StepRows<Config>::kRows];
-  find_offsets(offsets, scores, references, scale_log2);
   scores.for_each([&](int row, int, int, float& score) {
-    score = fast_exp2(multiply_add(score, scale_log2, offsets[row]));
+    score = fast_exp2(multiply_add(score, scale_log2, -rows.reference[row]));
     rows.sum[row] += score;
   });
 #pragma unroll
@@ -52,12 +51,11 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
 /// Moves a team's rows on to their new maxima and sums: its first warp, a lane per row, once no
 /// thread reads the old ones any more.
 template <class Config>
-inline void update_statistics(const TeamExchange<Config>& exchange, float* reference, float* sum,
-                              float scale_log2) {
+inline void update_statistics(const TeamExchange<Config>& exchange, float* reference, float* sum) {
   if (KeySplit<Config>::key_warp() != 0) return;
   const float before = reference[lane()];
   const float after = team_maximum(exchange, before, lane());
-  float total = sum[lane()] * move_factor(before, after, scale_log2);
+  float total = sum[lane()] * fast_exp2(before - finite_base(after));
 #pragma unroll
   for (const auto& warp_sums : exchange.sum) total += warp_sums[lane()];
   reference[lane()] = after;

@@ -26,4 +26,11 @@ inline void stage_fragment_rows(const Accumulator<1, kColumnTiles>& output, unsi
   }
 }
 
+/// Writes one entry of such a row.
+template <class Element>
+inline void stage_entry(unsigned char* tile, SwizzledTile layout, int row, int column,
+                        Element entry) {
+  *reinterpret_cast<Element*>(tile + layout.offset(row, 2 * column)) = entry;
+}
+
 }  // namespace heddle

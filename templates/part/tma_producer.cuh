@@ -61,7 +61,7 @@ class Producer {
     if constexpr (Config::kPersistent) announce_end();
   }
 
- private:
+ protected:
   /// The first keys are asked for before a slot for the queries is free.
   void load_first(const Work<Config>& work) {
     if (work.is_empty()) return announce_empty(work.item);
@@ -87,11 +87,30 @@ class Producer {
 
   void load_queries(const Work<Config>& work) {
     write_item(work.item);
+    if constexpr (Config::kPackGqa) {
+      load_packed_queries(work);
+      query_.next();
+      return;
+    }
     load_rows<Tiles::kColumnBlocks>(shared_.query[query_.slot], Tiles::kQueryTile.block_bytes(),
                                     maps_.query, shared_.tiles.ring.full[query_.slot],
                                     work.first_query,
                                     MapHead(parameters_.query, work.item.head, work.item.batch));
     query_.next();
+  }
+
+  /// A box has the rows of whole queries. Where those are not the whole tile, what the rows after
+  /// them hold is multiplied too, and stored by nobody.
+  void load_packed_queries(const Work<Config>& work) {
+    Barrier& full = shared_.tiles.ring.full[query_.slot];
+    const int box_rows = parameters_.packed_heads * parameters_.tile_queries;
+    arrive_expect_tx(full, 2 * kBoxColumns * Tiles::kColumnBlocks * box_rows);
+    const MapHead place(parameters_.query, work.item.head, work.item.batch);
+#pragma unroll
+    for (int c = 0; c < Tiles::kColumnBlocks; ++c) {
+      load_tile(shared_.query[query_.slot] + c * Tiles::kQueryTile.block_bytes(), maps_.query, full,
+                {kBoxColumns * c, place.head, work.first_query, place.batch});
+    }
   }
 
   void announce_empty(const WorkItem& item) {

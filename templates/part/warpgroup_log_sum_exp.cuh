@@ -8,13 +8,12 @@ namespace heddle {
 
 /// warpgroup_layout.cuh says why no chain is deeper.
 template <class Config>
-inline float warpgroup_log_sum_exp(const AttentionParameters& parameters, float reference,
+inline float warpgroup_log_sum_exp(const AttentionParameters& parameters, const ExponentBase& base,
                                    float sum) {
   constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);
   static_assert(kChainDepth <= 128);
   constexpr float kTruncation = chain_truncation(kChainDepth);
-  return log_sum_exp(ExponentBase::of(reference, parameters.scale_log2), sum,
-                     logit_excess<Config>(parameters, kTruncation));
+  return log_sum_exp_of<Config>(parameters, base, sum, kTruncation);
 }
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
 #include "part/mask.cuh"
+#include "part/stored_entry.cuh"
 
 namespace heddle {
 
@@ -43,30 +44,29 @@ inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
   return true;
 }
 
-/// Adds the non-finite values of the masked blocks of `range` to this warp's 16 stored rows, from
-/// `first_query` on, as far as they see them. All lanes call it after they have stored the rows.
-template <class Config>
-inline void add_nonfinite_to_rows(typename Config::Element* stored, long long row_stride,
-                                  int first_query, const BlockRange& range,
+/// Adds the non-finite values of the masked blocks of `range` to this warp's 16 stored rows, as far
+/// as they see them. `place_of(row)` tells where one is: its query, its head, whether it exists;
+/// `stored(place)` its first entry. All lanes call it after they have stored the rows.
+template <class Config, class PlaceOf, class Stored>
+inline void add_nonfinite_to_rows(PlaceOf place_of, Stored stored, const BlockRange& range,
                                   const Mask<Config>& mask, const AttentionParameters& parameters) {
   using Element = typename Config::Element;
-  const int rows = minimum(mask.sequence.query_length - first_query, 16);
-  const int end_key = mask.sequence.key_length;
+  const int first_key = maximum(range.begin, range.first_masked) * Config::kTileN;
+  const int end_key = minimum(range.end * Config::kTileN, mask.sequence.key_length);
   sync_warp();
 #pragma unroll 1
   for (int column = lane(); column < Config::kHeadDim; column += kWarpSize) {
 #pragma unroll 1
-    for (int key = maximum(range.begin, range.first_masked) * Config::kTileN; key < end_key;
-         ++key) {
+    for (int key = first_key; key < end_key; ++key) {
       const Element element = tensor_row<const Element>(parameters.value, mask.item.batch,
                                                         mask.item.kv_head, key)[column];
       const float value = to_float(element);  // part/sanitize.cuh says why a copy
       if (is_finite(value)) continue;
 #pragma unroll 1
-      for (int row = 0; row < rows; ++row) {
-        if (!mask.visible(first_query + row, key)) continue;
-        Element& entry = stored[row * row_stride + column];
-        entry = from_float<Element>(to_float(entry) + value);
+      for (int row = 0; row < 16; ++row) {
+        const auto place = place_of(row);
+        if (!place.exists || !mask.visible(place.query, key, place.head - mask.item.head)) continue;
+        add_to(stored(place)[column], value);
       }
     }
   }

@@ -23,35 +23,30 @@ inline void transpose_quad(unsigned (&value)[4]) {
   }
 }
 
-/// Rounds a warp's 16 rows to Element and stores rows [0, valid_rows) of them. Four lanes share a
-/// row: they exchange pairs of columns, so that each stores 16 bytes.
+/// Rounds one of a thread's two rows to Element and stores it at `to` where the row exists. Four
+/// lanes share a row, and all call this: they exchange pairs of columns, so that each stores 16
+/// bytes.
 template <class Config, int kColumnTiles>
-inline void store_fragment_rows(const Accumulator<1, kColumnTiles>& output,
-                                typename Config::Element* destination, long long row_stride,
-                                int valid_rows) {
+inline void store_fragment_row(const Accumulator<1, kColumnTiles>& output, int row,
+                               typename Config::Element* to, bool exists) {
   using Element = typename Config::Element;
 #pragma unroll
-  for (int row = 0; row < 2; ++row) {
-    const bool stores = fragment_row(row) < valid_rows;
-    Element* to = destination + fragment_row(row) * row_stride;
+  for (int c = 0; c + 4 <= Config::kHeadDim / 8; c += 4) {
+    unsigned packed[4];
 #pragma unroll
-    for (int c = 0; c + 4 <= Config::kHeadDim / 8; c += 4) {
-      unsigned packed[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        packed[i] =
-            pack(output.value[0][c + i][2 * row], output.value[0][c + i][2 * row + 1], Element{});
-      }
-      transpose_quad(packed);
-      const Bytes<16> bytes{{packed[0], packed[1], packed[2], packed[3]}};
-      if (stores) store_global(to + 8 * (c + lane() % 4), bytes);
+    for (int i = 0; i < 4; ++i) {
+      packed[i] =
+          pack(output.value[0][c + i][2 * row], output.value[0][c + i][2 * row + 1], Element{});
     }
+    transpose_quad(packed);
+    const Bytes<16> bytes{{packed[0], packed[1], packed[2], packed[3]}};
+    if (exists) store_global(to + 8 * (c + lane() % 4), bytes);
+  }
 #pragma unroll
-    for (int c = Config::kHeadDim / 32 * 4; c < Config::kHeadDim / 8; ++c) {
-      const unsigned packed =
-          pack(output.value[0][c][2 * row], output.value[0][c][2 * row + 1], Element{});
-      if (stores) store<4>(to + 8 * c + 2 * (lane() % 4), Bytes<4>{packed});
-    }
+  for (int c = Config::kHeadDim / 32 * 4; c < Config::kHeadDim / 8; ++c) {
+    const unsigned packed =
+        pack(output.value[0][c][2 * row], output.value[0][c][2 * row + 1], Element{});
+    if (exists) store<4>(to + 8 * c + 2 * (lane() % 4), Bytes<4>{packed});
   }
 }
 

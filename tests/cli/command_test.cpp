@@ -45,6 +45,18 @@ TEST_CASE("Where there is no driver the code is 3 and the message says what to i
     CHECK_THAT(result.errors, Contains("no CUDA driver") && Contains("libcuda.so.1") &&
                                   Contains("install the NVIDIA driver"));
   }
+  const auto suite =
+      heddle.run({"bench", "--suite", "fa3-pipeline", "--driver", heddle.path("libcuda.so.1")});
+  CHECK(suite.code == 3);
+  CHECK_THAT(suite.errors, Contains("install the NVIDIA driver"));
+}
+
+TEST_CASE("A suite of bench brings its own problem") {
+  const HeddleProcess heddle;
+  const auto result = heddle.run({"bench", "--suite", "fa3-pipeline", "--head-dim", "64"});
+  CHECK(result.code == 2);
+  CHECK_THAT(result.errors, Contains("--suite fa3-pipeline"));
+  CHECK(heddle.run({"bench", "--suite", "fa4"}).code == 2);
 }
 
 TEST_CASE("Where there is no NVRTC the code is 3 and the message says what to install") {

@@ -105,7 +105,7 @@ TEST_CASE("A variant that is refused has no candidates") {
 TEST_CASE("Ranking holds every candidate, cheapest first") {
   const DeviceLimits& limits = find_architecture("sm_90a");
   Problem problem;
-  problem.sizes = {.batch = 4, .heads = 16, .seqlen_q = 4096, .seqlen_kv = 4096};
+  problem.sizes = {.batch = 4, .heads = 16, .kv_heads = 4, .seqlen_q = 4096, .seqlen_kv = 4096};
   const auto ranked = rank_candidates(problem, limits);
   CHECK(ranked.size() == enumerate_candidates(problem.variant, limits).size());
   CHECK(std::is_sorted(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
@@ -124,6 +124,19 @@ TEST_CASE("Checked sums are ranked where there are 12 blocks of keys at least") 
     if (ranked.config.running_max == RunningMax::kCheckedSum) tiles.insert(ranked.config.tile_n);
   }
   CHECK(tiles == std::set<int>{64, 80});
+}
+
+TEST_CASE("Heads are packed where several share keys, and that is expected to pay when decoding") {
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  Problem problem;
+  problem.sizes = {.heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
+  const KernelConfig best = rank_candidates(problem, limits).front().config;
+  CHECK(best.pack_gqa);
+  CHECK(best.split_kv);
+  problem.sizes.kv_heads = 32;
+  for (const RankedConfig& candidate : rank_candidates(problem, limits)) {
+    CHECK_FALSE(candidate.config.pack_gqa);
+  }
 }
 
 }  // namespace

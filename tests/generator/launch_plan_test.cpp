@@ -76,7 +76,7 @@ TEST_CASE("an explicit split count is honoured and its partials fit the workspac
   CHECK(plan.launches[0].grid == 2 * 1 * 3);
   const std::size_t rows = 2 * 5;
   const std::size_t output_bytes = (rows * 3 * 128 * 4 + 255) / 256 * 256;
-  CHECK(plan.workspace_bytes == output_bytes + rows * 3 * 8);
+  CHECK(plan.workspace_bytes == output_bytes + rows * 3 * 12);
 
   TensorPointers pointers;
   pointers.workspace = address(0x10000);

@@ -256,6 +256,8 @@ void add_element_cases(std::vector<TwinCase>& cases) {
   add_math(cases, "natural", {6, 0x1p-21}, 0.0f, 4.0f);
   add_math(cases, "reciprocal", {2, 0}, -3.0f, 3.0f);
   add_math(cases, "fused", {0, 0}, -3.0f, 3.0f);
+  add_math(cases, "product", {0, 0}, -3.0f, 3.0f);
+  add_math(cases, "magnitude", {0, 0}, -3.0f, 3.0f);
   add_larger(cases);
   add_integers(cases);
   add_math(cases, "exact_exp", {3, 0}, -90.0f, 90.0f);

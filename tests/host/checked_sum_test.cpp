@@ -95,6 +95,11 @@ double large(int query, int visited) {
   return 24 * noise(query, visited) * noise(visited, query + 3);
 }
 
+/// Jumps across the bases that may be rounded: into what is large, or out of it.
+Logit crossing(double from) {
+  return [=](int query, int visited) { return from + jumping(60, 2, true)(query, visited); };
+}
+
 struct Named {
   const char* name;
   Logit logit;
@@ -112,6 +117,8 @@ const Named kInputs[] = {
     {"some rows jump by 20", jumping(20, 3, true)},
     {"some rows jump by 86, just within fp32", jumping(86, 3, true)},
     {"some rows jump beyond what may be rounded", jumping(2000, 5, true)},
+    {"some rows jump to what may not be rounded", crossing(1390)},
+    {"some rows jump from what may not be rounded", crossing(-1440)},
     {"spikes", spikes},
     {"one hot", one_hot},
     {"large", large},

@@ -74,6 +74,28 @@ TEST_CASE("fa3 walks several tiles per block, whatever lands when") {
   }
 }
 
+TEST_CASE("fa3 without overlap or a producer walks several tiles per block too") {
+  for (const Overlap overlap : {Overlap::kNone, Overlap::kIntraWarpgroup}) {
+    for (const bool producer : {true, false}) {
+      if (producer && overlap == Overlap::kIntraWarpgroup) continue;
+      for (const int query_stages : {1, 2}) {
+        for (const int stages : {1, 2, 3}) {
+          const Problem problem = problem_of(MaskKind::kFull, 300, 200 + 100 * query_stages);
+          KernelConfig config = config_of(MaskKind::kFull, query_stages, TileScheduler::kStatic);
+          config.overlap = overlap;
+          config.warp_specialized = producer;
+          config.stages = stages;
+          const auto verdict =
+              verify(problem, make_inputs(problem, InputKind::kRising, 19), config);
+          INFO(enum_name(overlap) << ' ' << producer << ' ' << query_stages << ' ' << stages << ": "
+                                  << verdict.explain());
+          CHECK(verdict.passed());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("fa3 keeps NaN of hidden values from causal rows, and shows it to the others") {
   const Problem problem = problem_of(MaskKind::kCausal, 200, 200);
   HostTensors tensors = make_inputs(problem, InputKind::kNormal, 23);

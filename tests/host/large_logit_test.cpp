@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-constexpr int kQueries = 40;
+constexpr int kQueries = 20;
 constexpr int kKeys = 200;  ///< four blocks
 
 struct Way {
@@ -56,7 +56,7 @@ std::uint64_t drawn_seed() {
 void check(HostCompiler& compiler, DataType dtype, const Way& way) {
   const DeviceLimits limits = find_architecture("sm_90a");
   const std::uint64_t seed = drawn_seed();
-  for (const double scale : {200.0, 1e5, 1e9, 1e30}) {
+  for (const double scale : {200.0, 1e9, 1e30}) {
     const Problem problem = scaled_problem(dtype, scale, way);
     const HostConfig compiled = compile_for_host(compiler, problem.variant, config_of(way), limits);
     const HostTensors normal = make_inputs(problem, InputKind::kNormal, seed);

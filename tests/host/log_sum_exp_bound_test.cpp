@@ -84,30 +84,32 @@ struct Row {
       const auto from = summed.begin() + static_cast<std::ptrdiff_t>(first);
       const auto to =
           summed.begin() + static_cast<std::ptrdiff_t>(std::min(first + keys, summed.size()));
-      PartialRow part{*std::max_element(from, to), 0};
-      for (auto score = from; score != to; ++score) part.sum += probability(*score, part, scale);
+      const ExponentBase base = base_of(*std::max_element(from, to), scale);
+      PartialRow part{base.value, base.residue, 0};
+      for (auto score = from; score != to; ++score) {
+        part.sum += fast_exp2(multiply_add(*score, scale.log2, -base.value) - base.residue);
+      }
       results.push_back(part);
     }
-    const PartialRow whole = merge(results, scale);
-    return log_sum_exp(ExponentBase::of(whole.reference, scale.log2), whole.sum,
-                       scale.excess - truncation);
+    const PartialRow whole = merge(results);
+    return log_sum_exp({whole.base, whole.residue}, whole.sum, scale.excess, truncation);
   }
 
-  /// As part/softmax.cuh does it.
-  static float probability(float score, const PartialRow& row, const Scale& scale) {
-    const float base = row.reference * scale.log2;
-    if (is_large_base(base)) return fast_exp2((score - row.reference) * scale.log2);
-    return fast_exp2(multiply_add(score, scale.log2, -base));
+  /// Exact where it is large, as part/exact_rows.cuh has it.
+  static ExponentBase base_of(float score, const Scale& scale) {
+    const auto exact = ExponentBase::exact(score, scale.log2);
+    return {exact.value, is_large_base(exact.value) ? exact.residue : 0.0f};
   }
 
-  /// As kernel/fa2_combine.cuh merges splits.
-  static PartialRow merge(const std::vector<PartialRow>& parts, const Scale& scale) {
-    PartialRow whole = parts[0];
-    for (const PartialRow& part : parts)
-      whole.reference = std::max(whole.reference, part.reference);
+  /// As kernel/split_combine.cuh merges splits.
+  static PartialRow merge(const std::vector<PartialRow>& parts) {
+    const auto larger = [](const PartialRow& a, const PartialRow& b) {
+      return a.base < b.base || (a.base == b.base && a.residue < b.residue);
+    };
+    PartialRow whole = *std::max_element(parts.begin(), parts.end(), larger);
     whole.sum = 0;
     for (const PartialRow& part : parts) {
-      whole.sum += part.sum * move_factor(part.reference, whole.reference, scale.log2);
+      whole.sum += part.sum * move_factor({part.base, part.residue}, {whole.base, whole.residue});
     }
     return whole;
   }

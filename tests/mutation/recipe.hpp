@@ -48,6 +48,8 @@ void add_fa2(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
 void add_checked_sums(Problems& list);
+void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
+void add_fa3_decode(Problems& list);
 void add_unfused(Problems& list);
 void add_reference(Problems& list);
 

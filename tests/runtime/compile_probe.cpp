@@ -21,7 +21,7 @@ double processor_milliseconds() {
 
 int main(int argc, char** argv) {
   const heddle::KernelSource source{
-      .part = heddle::KernelPart::kFa2Combine,
+      .part = heddle::KernelPart::kSplitCombine,
       .entry = "kernel",
       .architecture = "sm_90a",
       .main = {"kernel.cu",

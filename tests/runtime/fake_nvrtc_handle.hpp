@@ -60,7 +60,7 @@ class FakeNvrtc {
 
 /// A kernel with a header of ours, small enough to read in a message.
 inline KernelSource small_source(const std::string& value = "42") {
-  return {.part = KernelPart::kFa2Combine,
+  return {.part = KernelPart::kSplitCombine,
           .entry = "kernel",
           .architecture = "sm_90a",
           .main = {"kernel.cu",

@@ -25,14 +25,14 @@ struct Fixture {
   std::vector<char> combine = fake_cubin({{"heddle_combine", kParameterBytes}});
   std::vector<KernelImage> images{
       {KernelPart::kFa2Attention, "heddle_attention", attention, 100000, "sm_90a", "NVRTC 13.0"},
-      {KernelPart::kFa2Combine, "heddle_combine", combine, 0, "sm_90a", "NVRTC 13.0"}};
+      {KernelPart::kSplitCombine, "heddle_combine", combine, 0, "sm_90a", "NVRTC 13.0"}};
   LaunchPlan plan = two_parts();
   AttentionParameters parameters = some_parameters();
 
   static LaunchPlan two_parts() {
     LaunchPlan plan;
     plan.launches[0] = {KernelPart::kFa2Attention, 70000, 128, 100000};
-    plan.launches[1] = {KernelPart::kFa2Combine, 33, 256, 0};
+    plan.launches[1] = {KernelPart::kSplitCombine, 33, 256, 0};
     plan.count = 2;
     return plan;
   }
@@ -238,7 +238,7 @@ TEST_CASE("A part that is not loaded is a fault of ours") {
   test.images.pop_back();
   const LoadedConfig config = test.load();
   test.device.make_current();
-  require_error(ErrorCode::kInternal, {"fa2_combine"},
+  require_error(ErrorCode::kInternal, {"split_combine"},
                 [&] { config.launch(test.plan, test.parameters, nullptr); });
 }
 

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 KernelSource kernel_source(const std::string& body, const std::string& helpers = "") {
-  return {.part = KernelPart::kFa2Combine,
+  return {.part = KernelPart::kSplitCombine,
           .entry = "kernel",
           .architecture = "sm_90a",
           .main = {"kernel.cu", "#include \"part/value.cuh\"\n" + helpers +

@@ -15,7 +15,7 @@ KernelSource small_source(KernelPart part, MaskKind mask = MaskKind::kCausal) {
   const Variant variant{.head_dim = 64, .mask = mask};
   KernelConfig config{.tile_m = 64, .tile_n = 32};
   if (part == KernelPart::kFa1Attention) config = {.family = Family::kFa1};
-  if (part == KernelPart::kFa2Combine) config.split_kv = true;
+  if (part == KernelPart::kSplitCombine) config.split_kv = true;
   if (part == KernelPart::kReference) config = {.family = Family::kReference};
   if (part == KernelPart::kFa3Attention) config.family = Family::kFa3;
   const bool unfused = std::string_view(enum_name(part)).starts_with("unfused");
@@ -92,8 +92,8 @@ KernelSource without_hooks(KernelSource source) {
   REQUIRE(call != std::string::npos);
   kernel.erase(call, kernel.find(';', call) + 1 - call);
   std::string& mask = header_text(source, "part/mask.cuh");
-  replace_once(mask, " || !hook_shows(query, lane_key + column)", "");
-  replace_once(mask, " && hook_shows(query, key)", "");
+  replace_once(mask, " || !hook_shows(query, lane_key + column, head)", "");
+  replace_once(mask, " && hook_shows(query, key, head)", "");
   std::string& range = header_text(source, "part/block_range.cuh");
   replace_once(range, "Config::kMaskHook ? 0 : ", "");
   return source;

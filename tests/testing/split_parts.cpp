@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 
 #include "runtime/testing/compare.hpp"
 #include "runtime/testing/element.hpp"
@@ -85,21 +86,21 @@ SplitParts one_part_each(const Variant& variant, int num_splits, std::uint64_t s
   const auto columns = static_cast<std::size_t>(variant.head_dim);
   const auto splits = static_cast<std::size_t>(num_splits);
   parts.output.resize(splits * kMergedRows * columns);
-  parts.rows.resize(splits * kMergedRows, {-kInfinity, 0.0f});
+  parts.rows.resize(splits * kMergedRows, {-kInfinity, 0.0f, 0.0f});
   parts.merged_output.resize(kMergedRows * columns);
   parts.merged_log_sum_exp.resize(kMergedRows, -kInfinity);
   NormalSource normal(seed);
   for (std::size_t row = 0; row < kMergedRows; ++row) {
     if (row % 4 == 0) continue;  // no part saw a key
     const std::size_t at = row * 7 % splits * kMergedRows + row;
-    // Far enough from 0 that exponents of unguarded differences would overflow; every second logit
-    // beyond what the base of exponents may be rounded at.
+    // In log2 units; far enough from 0 that exponents of unguarded differences would overflow, and
+    // every second one beyond where a base may be rounded.
     const double logit = (row % 2 == 0 ? 300 : 30000) * normal.next();
     const double sum = 1 + std::abs(normal.next());
-    const double scale = resolved_scale(variant, parts.problem.sizes);
-    parts.rows[at] = {static_cast<float>(logit / scale), static_cast<float>(sum)};
-    parts.merged_log_sum_exp[row] =
-        scale * static_cast<double>(parts.rows[at].reference) + std::log(sum);
+    const auto base = static_cast<float>(logit);
+    parts.rows[at] = {base, static_cast<float>(logit - static_cast<double>(base)),
+                      static_cast<float>(sum)};
+    parts.merged_log_sum_exp[row] = logit * std::numbers::ln2 + std::log(sum);
     for (std::size_t column = 0; column < columns; ++column) {
       const float value = column == row % columns ? -0.0f : static_cast<float>(normal.next());
       parts.output[at * columns + column] = value;

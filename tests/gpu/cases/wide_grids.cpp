@@ -68,7 +68,7 @@ void check_wide(Gpu& gpu, const SmallKernels& kernels, const Problem& problem, c
   // fa1 has one block a head, whatever the number of queries.
   if (way.family != Family::kFa1 || problem.sizes.seqlen_q == 1) CHECK(has_wide_grid(plan));
   if (way.split && problem.sizes.seqlen_q > 1) {
-    CHECK(grid_of(plan, KernelPart::kFa2Combine) > kOldGridLimit);
+    CHECK(grid_of(plan, KernelPart::kSplitCombine) > kOldGridLimit);
   }
   const Kernel kernel = load_kernel(gpu, problem.variant, config);
   ProblemBuffers buffers(gpu.device(), problem, plan.workspace_bytes);

@@ -40,6 +40,15 @@ inline float multiply_add(float a, float b, float c) {
   return sum != sum ? host::bits_float(0x7fffffffu) : sum;
 }
 
+inline float rounded_product(float a, float b) {
+  const float product = a * b;
+  return product != product ? host::bits_float(0x7fffffffu) : product;
+}
+
+inline float magnitude(float x) {
+  return x != x ? host::bits_float(0x7fffffffu) : fabsf(x);
+}
+
 inline float maximum(float a, float b) {
   // max.f32 puts -0 before +0 and makes one NaN of two; fmaxf need do neither.
   if (a == 0.0f && b == 0.0f) return a + b;

@@ -1,0 +1,154 @@
+#pragma once
+// Rows whose logits are so large that the base of their exponents may not be rounded
+// (part/exponent_base.cuh). What the main loop leaves of such a row is of no use, so a warp works
+// it out again from global memory: two passes over the keys, sums in double. Small, slow, and
+// rarely run: the main loop knows nothing of it.
+
+#include "instruction/math.cuh"
+#include "instruction/thread.cuh"
+#include "instruction/types.cuh"
+#include "part/block_range.cuh"
+#include "part/exponent_base.cuh"
+#include "part/log_sum_exp.cuh"
+#include "part/mask.cuh"
+
+namespace heddle {
+
+/// One query row over the keys of `range`. All lanes of a warp work on it together.
+template <class Config>
+class ExactRow {
+  using Element = typename Config::Element;
+  static constexpr int kColumns = ceil_divide(Config::kHeadDim, kWarpSize);
+
+ public:
+  /// `head` counts from the item's.
+  ExactRow(const AttentionParameters& parameters, const Mask<Config>& mask, const BlockRange& range,
+           int query, int head = 0)
+      : parameters_(parameters),
+        mask_(mask),
+        query_(query),
+        head_(head),
+        first_key_(range.begin * Config::kTileN),
+        end_key_(minimum(range.end * Config::kTileN, mask.sequence.key_length)) {
+    find_largest();
+    add_values();
+  }
+
+  /// Calls store(column, entry) for this lane's entries of the normalised row.
+  template <class Store>
+  void store(Store store) const {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const int column = lane() + c * kWarpSize;
+      if (column < Config::kHeadDim) store(column, output_[c] / sum_);
+    }
+  }
+
+  PartialRow weight() const {
+    const double base = largest_ * static_cast<double>(parameters_.scale_log2);
+    const auto value = static_cast<float>(base);
+    return {value, static_cast<float>(base - static_cast<double>(value)), sum_};
+  }
+
+  float log_sum_exp() const {
+    const PartialRow row = weight();
+    return heddle::log_sum_exp({row.base, row.residue}, row.sum, parameters_.scale_log2_excess,
+                               0.0f);
+  }
+
+ private:
+  bool sees(int key) const {
+    return key < end_key_ && mask_.visible(query_, key, head_);
+  }
+
+  double score(int key) const {
+    const WorkItem& item = mask_.item;
+    const Element* query =
+        tensor_row<const Element>(parameters_.query, item.batch, item.head + head_, query_);
+    const Element* keys = tensor_row<const Element>(parameters_.key, item.batch, item.kv_head, key);
+    double sum = 0.0;
+#pragma unroll 1
+    for (int column = 0; column < Config::kHeadDim; ++column) {
+      const Element left = query[column];  // part/sanitize.cuh says why copies
+      const Element right = keys[column];
+      sum += static_cast<double>(to_float(left)) * static_cast<double>(to_float(right));
+    }
+    return mask_.hooked_score(sum, static_cast<double>(parameters_.scale), query_, key, head_);
+  }
+
+  void find_largest() {
+#pragma unroll 1
+    for (int key = first_key_ + lane(); key < end_key_; key += kWarpSize) {
+      if (!sees(key)) continue;
+      const double logit = score(key);
+      if (logit > largest_) largest_ = logit;
+    }
+#pragma unroll
+    for (int step = kWarpSize / 2; step > 0; step /= 2) {
+      const double other = shuffle_xor(largest_, step);
+      if (other > largest_) largest_ = other;
+    }
+  }
+
+  /// Each lane finds the probability of a key; then all add the keys' values, a column each.
+  void add_values() {
+#pragma unroll 1
+    for (int first = first_key_; first < end_key_; first += kWarpSize) {
+      const int own = first + lane();
+      float probability = 0.0f;
+      if (sees(own)) {
+        const double exponent =
+            (score(own) - largest_) * static_cast<double>(parameters_.scale_log2);
+        probability = fast_exp2(static_cast<float>(exponent));
+      }
+      sum_ += probability;
+      const float rounded = to_float(from_float<Element>(probability));
+#pragma unroll 1
+      for (int i = 0; i < kWarpSize; ++i) {
+        const float weight = shuffle(rounded, i);
+        if (sees(first + i)) add_value(first + i, weight);
+      }
+    }
+#pragma unroll
+    for (int step = kWarpSize / 2; step > 0; step /= 2) sum_ += shuffle_xor(sum_, step);
+  }
+
+  void add_value(int key, float weight) {
+    const Element* values =
+        tensor_row<const Element>(parameters_.value, mask_.item.batch, mask_.item.kv_head, key);
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const int column = lane() + c * kWarpSize;
+      if (column >= Config::kHeadDim) continue;
+      const Element value = values[column];
+      output_[c] += weight * to_float(value);
+    }
+  }
+
+  const AttentionParameters& parameters_;
+  const Mask<Config>& mask_;
+  int query_;
+  int head_;
+  int first_key_;
+  int end_key_;
+  double largest_ = -static_cast<double>(infinity());
+  float sum_ = 0.0f;
+  float output_[kColumns] = {};
+};
+
+/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored. The
+/// lanes hold the bases as they hold a fragment's rows.
+template <int kThreadRows, class Redo>
+inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
+  unsigned large = 0;
+#pragma unroll
+  for (int row = 0; row < kThreadRows; ++row) large |= is_large_base(bases[row]) ? 1u << row : 0u;
+  if (!warp_any(large != 0)) return;
+  sync_warp();
+#pragma unroll 1
+  for (int row = 0; row < 8 * kThreadRows; ++row) {
+    if ((shuffle(large, 4 * (row % 8)) >> (row / 8)) & 1u) redo(row);
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,199 @@
+#pragma once
+// How a team of fa3 consumers brings its rows to global memory: from registers, or through the
+// slot of their queries by TMA.
+
+#include "instruction/fence.cuh"
+#include "instruction/named_barrier.cuh"
+#include "mapped_parameters.cuh"
+#include "part/checked_softmax.cuh"
+#include "part/epilogue.cuh"
+#include "part/exact_rows.cuh"
+#include "part/fa3_shared.cuh"
+#include "part/mask.cuh"
+#include "part/team_loader.cuh"
+#include "part/tile_store.cuh"
+#include "part/warpgroup_log_sum_exp.cuh"
+#include "part/warpgroup_sanitize.cuh"
+#include "part/warpgroup_store.cuh"
+
+namespace heddle::fa3 {
+
+/// What a thread has of a tile's rows.
+template <class Config>
+struct TeamRows {
+  using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
+
+  Output output;
+  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
+  bool found_nonfinite;  ///< in a masked value block of the tile
+
+  void clear() {
+    output.clear();
+    softmax.clear();
+    found_nonfinite = false;
+  }
+
+  void normalise() {
+    softmax.finish();
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const float inverse_sum = softmax.inverse_sum(row);
+      output.for_row(row, [&](float& entry) { entry *= inverse_sum; });
+    }
+  }
+};
+
+template <class Config>
+class TeamStore {
+  using Element = typename Config::Element;
+  using Tiles = Shape<Config>;
+  using Reader = TileReader<Config::kQueryStages>;
+
+ public:
+  TeamStore(SharedStorage<Config>& shared, const MappedParameters& maps, int team)
+      : shared_(shared), maps_(maps), parameters_(maps.attention), team_(team) {}
+
+  /// First row of this warp within the tile.
+  int warp_row() const { return kWarpgroupRows * team_ + 16 * (warp() % 4); }
+
+  /// Stores the rows and what they weigh. Rows that go by TMA go on to the next slot of `tiles`.
+  void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
+             TeamLoader<Config>& loader) {
+    rows.normalise();
+    if constexpr (Config::kTmaStore) start(rows, work, tiles, loader);
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
+      if constexpr (Config::kSplitKv) {
+        if (place.exists) store_partial_row<Config>(rows.output, row, stored_row(work, place));
+      } else if constexpr (!Config::kTmaStore) {
+        store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
+      }
+      if (is_large_base(rows.softmax.reference[row])) continue;
+      if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
+    }
+    if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
+    if (rows.found_nonfinite) add_nonfinite(work);
+  }
+
+  /// The slot of the tile stored last is free once it has been read.
+  void finish(Reader& tiles, TeamLoader<Config>& loader) {
+    if constexpr (Config::kTmaStore) {
+      if (!is_storing_) return;
+      is_storing_ = false;
+      if (speaks()) store_wait_read<0>();
+      tiles.release();
+      loader.queries_released();
+    }
+  }
+
+ private:
+  using Softmax = typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type;
+
+  /// A row of O, or of the partial results of a split.
+  auto stored_row(const Work<Config>& work, const RowPlace& place) const {
+    if constexpr (Config::kSplitKv) {
+      return parameters_.partial_output + partial_row(work, place) * Config::kHeadDim;
+    } else {
+      return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
+    }
+  }
+
+  long long partial_row(const Work<Config>& work, const RowPlace& place) const {
+    return work.item.split * flat_row(parameters_, parameters_.batch, 0, 0) +
+           flat_row(parameters_, work.item.batch, place.head, place.query);
+  }
+
+  /// A row's log-sum-exp, or what it is combined by.
+  void store_weight(const Softmax& softmax, int row, const Work<Config>& work,
+                    const RowPlace& place) const {
+    if constexpr (Config::kSplitKv) {
+      parameters_.partial_rows[partial_row(work, place)] = {softmax.reference[row], 0.0f,
+                                                            softmax.sum[row]};
+    } else if (parameters_.log_sum_exp != nullptr) {
+      parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
+          warpgroup_log_sum_exp<Config>(parameters_, {softmax.reference[row], 0.0f},
+                                        softmax.sum[row]);
+    }
+  }
+
+  /// part/exact_rows.cuh's, for rows that are stored, or staged in `tile` for the TMA.
+  void redo_large_rows(const TeamRows<Config>& rows, const Work<Config>& work,
+                       unsigned char* tile) const {
+    for_each_large_row(rows.softmax.reference, [&](int row) {
+      const int tile_row = warp_row() + row;
+      const RowPlace place = work.place(parameters_, tile_row);
+      if (!place.exists) return;
+      const Mask<Config> mask{work.sequence, work.item};
+      const ExactRow<Config> exact(parameters_, mask, work.range, place.query,
+                                   place.head - work.item.head);
+      if constexpr (Config::kTmaStore) {
+        exact.store([&](int column, float entry) {
+          stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
+        });
+      } else {
+        auto* to = stored_row(work, place);
+        exact.store([&](int column, float entry) { set_to(to[column], entry); });
+      }
+      if (lane() != 0) return;
+      if constexpr (Config::kSplitKv) {
+        parameters_.partial_rows[partial_row(work, place)] = exact.weight();
+      } else if (parameters_.log_sum_exp != nullptr) {
+        parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
+            exact.log_sum_exp();
+      }
+    });
+  }
+
+  void add_nonfinite(const Work<Config>& work) {
+    if constexpr (Config::kTmaStore) wait_all();
+    const Mask<Config> mask{work.sequence, work.item};
+    add_nonfinite_to_rows([&](int row) { return work.place(parameters_, warp_row() + row); },
+                          [&](const RowPlace& place) { return stored_row(work, place); },
+                          work.range, mask, parameters_);
+  }
+
+  /// Whether this thread speaks to the TMA for its team.
+  bool speaks() const {
+    return warp() % 4 == 0 && lane() == 0;
+  }
+
+  /// The team's rows of Q make room for those of O, which the TMA takes from there.
+  void start(const TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
+             TeamLoader<Config>& loader) {
+    finish(tiles, loader);  // of a tile before one without keys
+    unsigned char* tile = shared_.query[tiles.slot()];
+    stage_fragment_rows<Element>(rows.output, tile, Tiles::kQueryTile, warp_row());
+    redo_large_rows(rows, work, tile);
+    fence_async_shared();
+    sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
+    const int first_query = work.first_query + kWarpgroupRows * team_;
+    if (speaks() && first_query < work.sequence.query_length) {
+      const int block_bytes = Tiles::kQueryTile.block_bytes();
+#pragma unroll
+      for (int c = 0; c < Tiles::kColumnBlocks; ++c) {
+        store_tile(maps_.output, {kBoxColumns * c, first_query, work.item.head, work.item.batch},
+                   tile + c * block_bytes + 128 * kWarpgroupRows * team_);
+      }
+      store_commit();
+    }
+    tiles.advance();
+    is_storing_ = true;
+    // With one slot the next tile's queries wait for this one's.
+    if constexpr (Config::kQueryStages == 1) finish(tiles, loader);
+  }
+
+  /// Until the rows are in global memory, for all of the team to see.
+  void wait_all() {
+    if (speaks()) store_wait<0>();
+    sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
+  }
+
+  SharedStorage<Config>& shared_;
+  const MappedParameters& maps_;
+  const AttentionParameters& parameters_;
+  int team_;
+  bool is_storing_ = false;  ///< the TMA has a tile to read
+};
+
+}  // namespace heddle::fa3

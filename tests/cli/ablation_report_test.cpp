@@ -1,0 +1,83 @@
+// The ablation's table: figures in their places, the best tile, what the paper has.
+#include "cli/ablation_report.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace heddle {
+namespace {
+
+using Catch::Contains;
+
+/// A timing of so many TFLOP/s whose quartiles are a fiftieth of it apart.
+Timing timing_of(double tflops) {
+  Timing timing;
+  timing.median_seconds = flop_count(pipeline_problem()) / tflops * 1e-12;
+  timing.spread_seconds = timing.median_seconds / 50;
+  return timing;
+}
+
+/// Two tiles; the first is best with all on, the second without an overlap.
+struct Sample {
+  std::vector<AblationKernel> kernels;
+  std::vector<Timing> timings;
+
+  Sample() {
+    for (const char* tile : {"first", "second"}) {
+      for (int ablation = 0; ablation < 5; ++ablation) {
+        kernels.push_back({static_cast<Ablation>(ablation), tile, {}});
+      }
+    }
+    for (const double rate : {700, 690, 600, 500, 450, 650, 640, 630, 560, 550}) {
+      timings.push_back(timing_of(rate));
+    }
+  }
+};
+
+/// The line of a table that begins so.
+std::string line_of(const std::string& table, const std::string& title) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(title + "  ", 0) == 0) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("what the paper has comes from its file, with its source") {
+  const PublishedAblation published = published_ablation();
+  CHECK(published.tflops == std::map<Ablation, double>{{Ablation::kNothing, 661},
+                                                       {Ablation::kOverlap, 582},
+                                                       {Ablation::kWarpSpecialisation, 570}});
+  CHECK_THAT(published.source, Contains("arXiv:2407.08608"));
+  CHECK_THAT(published.device, Contains("H100"));
+}
+
+TEST_CASE("the ablation's table names the best tile of each row and its share of all on") {
+  const Sample sample;
+  const std::string table = ablation_table(sample.kernels, sample.timings, published_ablation());
+  INFO(table);
+  CHECK_THAT(line_of(table, "all on"), Contains("700 +-7") && Contains("650 +-6") &&
+                                           Contains("700: first") && Contains("1.00") &&
+                                           Contains("661"));
+  CHECK_THAT(line_of(table, "no overlap"),
+             Contains("630: second") && Contains("0.90") && Contains("582") && Contains("0.88"));
+  CHECK_THAT(line_of(table, "no warp specialisation"),
+             Contains("560: second") && Contains("0.80") && Contains("570") && Contains("0.86"));
+  CHECK_THAT(line_of(table, "no ping-pong"), Contains("690: first") && Contains("0.99"));
+  CHECK_THAT(table, Contains("published: ") && Contains("arXiv:2407.08608"));
+}
+
+TEST_CASE("the ablation's JSON has every kernel and the paper's figures") {
+  const Sample sample;
+  const auto json =
+      nlohmann::json::parse(ablation_json(sample.kernels, sample.timings, published_ablation()));
+  REQUIRE(json["kernels"].size() == 10);
+  CHECK(json["kernels"][2]["ablation"] == "no_overlap");
+  CHECK(json["kernels"][2]["tflops"].get<double>() == Approx(600));
+  CHECK(json["published"]["tflops"]["no_warp_specialisation"] == 570);
+}
+
+}  // namespace heddle
