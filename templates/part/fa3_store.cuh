@@ -5,11 +5,11 @@
 #include "instruction/fence.cuh"
 #include "instruction/named_barrier.cuh"
 #include "mapped_parameters.cuh"
+#include "part/checked_softmax.cuh"
 #include "part/epilogue.cuh"
 #include "part/exact_rows.cuh"
 #include "part/fa3_shared.cuh"
 #include "part/mask.cuh"
-#include "part/softmax.cuh"
 #include "part/team_loader.cuh"
 #include "part/tile_store.cuh"
 #include "part/warpgroup_log_sum_exp.cuh"
@@ -24,7 +24,7 @@ struct TeamRows {
   using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
 
   Output output;
-  OnlineSoftmax<1, Config::kLazyRescale> softmax;
+  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
   bool found_nonfinite;  ///< in a masked value block of the tile
 
   void clear() {
@@ -88,7 +88,7 @@ class TeamStore {
   }
 
  private:
-  using Softmax = OnlineSoftmax<1, Config::kLazyRescale>;
+  using Softmax = typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type;
 
   /// A row of O, or of the partial results of a split.
   auto stored_row(const Work<Config>& work, const RowPlace& place) const {

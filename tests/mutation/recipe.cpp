@@ -94,7 +94,7 @@ SmallProblem make(const Recipe& recipe) {
     made.alike = recipe.config;
     made.alike->running_max = RunningMax::kEveryBlock;
   }
-  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
+  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
     made.clean = made.tensors;
@@ -109,6 +109,7 @@ std::vector<SmallProblem> small_problems() {
   add_fa2(list);
   add_fa1(list);
   add_fa3(list);
+  add_checked_sums(list);
   add_unfused(list);
   add_reference(list);
   return list;

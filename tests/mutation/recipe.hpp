@@ -24,6 +24,7 @@ struct Recipe {
   double logit_factor = 1;  ///< on the scale
   int alignment = 16;       ///< every stride is an odd multiple of it
   InputKind inputs = InputKind::kNormal;
+  double rise = kDefaultRise;
   int bad_values = 0;  ///< the last keys' values are not finite
   bool dense = false;  ///< of those keys, one value in each 16 bytes
   Hook hook = Hook::kNone;
@@ -46,6 +47,7 @@ using Problems = std::vector<SmallProblem>;
 void add_fa2(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
+void add_checked_sums(Problems& list);
 void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
 void add_fa3_decode(Problems& list);
 void add_unfused(Problems& list);
