@@ -1,5 +1,6 @@
 #include "tests/mutation/judge.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <ctime>
@@ -125,8 +126,13 @@ std::string check_run(const PreparedProblem& problem, const HostRun& run) {
 
 }  // namespace
 
-Judge::Judge() : limits_(find_architecture("sm_90a")) {
-  for (SmallProblem& small : small_problems()) prepare(std::move(small));
+Judge::Judge(const std::vector<std::string>& names) : limits_(find_architecture("sm_90a")) {
+  for (SmallProblem& small : small_problems()) {
+    const bool named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return small.name.find(name) != std::string::npos;
+    });
+    if (named || names.empty()) prepare(std::move(small));
+  }
 }
 
 void Judge::prepare(SmallProblem small) {

@@ -35,8 +35,9 @@ struct PreparedProblem {
 
 class Judge {
  public:
-  /// Compiles none of the kernels that mutants change.
-  Judge();
+  /// Of the problems whose name holds one of `names`, or all if there are none. Compiles none of
+  /// the kernels that mutants change.
+  explicit Judge(const std::vector<std::string>& names = {});
   /// Throws Error when the kernels as they are fail a check. Of one family, or all if empty.
   void check_unmutated(int jobs, const std::string& family);
 

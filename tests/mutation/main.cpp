@@ -176,9 +176,10 @@ bool replay(const std::vector<std::string>& logs, const std::vector<Mutant>& mut
 }
 
 int run(Options options) {
-  Judge judge;
+  Judge judge(options.problems);
   const Session session(judge);
-  const bool unmatched = report_unmatched(session);
+  // Some problems alone include but some headers.
+  const bool unmatched = options.problems.empty() && report_unmatched(session);
   if (!options.seeded) options.seed = std::random_device{}();
   const std::vector<Mutant> chosen = choose(session, options);
   if (options.list) {

@@ -18,6 +18,9 @@ constexpr const char* kUsage =
     "  --seed S           of the sample; drawn afresh and printed where absent\n"
     "  --only TEXT        judge those whose name holds TEXT; may be repeated\n"
     "  --family F         only headers and problems of one family\n"
+    "  --problem TEXT     only problems whose name holds TEXT; may be repeated. Who survives them "
+    "may\n"
+    "                     be caught by others\n"
     "  -j N               at a time (1)\n"
     "  --log FILE         judge none: count the verdicts of an earlier run's output; may be "
     "repeated\n"
@@ -63,6 +66,8 @@ Options parse(const std::vector<std::string>& arguments) {
       options.only.push_back(value);
     } else if (name == "--family") {
       options.family = value;
+    } else if (name == "--problem") {
+      options.problems.push_back(value);
     } else if (name == "--log") {
       options.logs.push_back(value);
     } else if (name == "--markdown") {

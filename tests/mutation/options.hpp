@@ -15,6 +15,7 @@ struct Options {
   bool seeded = false;
   std::vector<std::string> only;
   std::string family;
+  std::vector<std::string> problems;
   std::vector<std::string> logs;
   std::string markdown;
   int jobs = 1;

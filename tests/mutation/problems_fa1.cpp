@@ -12,6 +12,7 @@ void add_fa1(Problems& list) {
       .heads = 2,
       .kv_heads = 1};
   list.push_back(make(plain));
+  add_fa1_large(list);
   const Recipe teams{
       .name = "fa1 full, two teams, one hot",
       .config = {.family = Family::kFa1, .tile_m = 128, .tile_n = 64, .warps = 8, .stages = 2},

@@ -6,6 +6,7 @@ void add_fa2(Problems& list) {
   const Recipe plain{.name = "fa2 causal",
                      .config = {.tile_m = 32, .tile_n = 32, .warps = 2, .stages = 2}};
   list.push_back(make(plain));
+  add_fa2_large(list);
   const Recipe deep{.name = "fa2 full, narrow, one hot",
                     .config = {.tile_m = 64,
                                .tile_n = 16,

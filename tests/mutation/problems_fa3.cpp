@@ -204,6 +204,7 @@ void add_fa3(Problems& list) {
       .heads = 2,
       .kv_heads = 1};
   list.push_back(make(plain));
+  add_fa3_large(list);
   add_fa3_switches(list);
   add_fa3_decode(list);
   add_knobs(list);

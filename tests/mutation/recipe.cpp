@@ -1,5 +1,6 @@
 #include "tests/mutation/recipe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -40,7 +41,8 @@ Problem make_problem(const Recipe& recipe) {
   sizes.seqlen_q = recipe.seqlen_q;
   sizes.seqlen_kv = recipe.seqlen_kv;
   sizes.num_splits = recipe.num_splits;
-  sizes.scale = recipe.logit_factor / std::sqrt(recipe.head_dim);
+  sizes.scale =
+      recipe.scale > 0 ? recipe.scale : recipe.logit_factor / std::sqrt(recipe.head_dim);
   sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
   sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
   sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
@@ -80,6 +82,34 @@ void spoil_values(const Problem& problem, const Recipe& recipe,
   }
 }
 
+/// Small whole numbers: sums of their products are exact.
+void make_whole(DataType dtype, std::vector<std::uint16_t>& elements) {
+  for (std::uint16_t& element : elements) {
+    const float whole = std::round(element_to_float(dtype, element));
+    element = element_from_float(dtype, std::clamp(whole, -2.0f, 2.0f));
+  }
+}
+
+/// Column 0 of every key is 1, so that column 0 of a query adds to all of its logits alike.
+void set_offsets(const Problem& problem, const Recipe& recipe, HostTensors& tensors) {
+  const DataType dtype = problem.variant.dtype;
+  make_whole(dtype, tensors.query);
+  make_whole(dtype, tensors.key);
+  const auto columns = static_cast<std::size_t>(recipe.head_dim);
+  for (std::size_t i = 0; i < tensors.key.size(); i += columns) {
+    tensors.key[i] = element_from_float(dtype, 1.0f);
+  }
+  const auto offset = static_cast<float>(recipe.offset / recipe.scale);
+  for (std::size_t row = 0; row < tensors.query.size() / columns; ++row) {
+    std::uint16_t* query = &tensors.query[row * columns];
+    const std::size_t kind = row % 4;
+    if (kind == 3) std::fill_n(query, columns, element_from_float(dtype, 0.0f));
+    if (kind == 1 || kind == 2) {
+      query[0] = element_from_float(dtype, kind == 1 ? offset : -offset);
+    }
+  }
+}
+
 }  // namespace
 
 SmallProblem make(const Recipe& recipe) {
@@ -95,6 +125,7 @@ SmallProblem make(const Recipe& recipe) {
     made.alike->running_max = RunningMax::kEveryBlock;
   }
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
+  if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
     made.clean = made.tensors;

@@ -22,6 +22,7 @@ struct Recipe {
   int kv_heads = 2;
   int num_splits = 0;
   double logit_factor = 1;  ///< on the scale
+  double scale = 0;         ///< 0 = logit_factor / sqrt(head_dim)
   int alignment = 16;       ///< every stride is an odd multiple of it
   InputKind inputs = InputKind::kNormal;
   double rise = kDefaultRise;
@@ -32,6 +33,9 @@ struct Recipe {
   bool small_cache = false;
   /// No row sums up to 8 of its largest probability: the lazy maximum is as good as the exact one.
   bool dominated = false;
+  /// If not 0, logits are exact in fp32, of a scale that is a power of two: of every four queries
+  /// one keeps them, one has this much added, one has it taken away, one has all of them 0.
+  double offset = 0;
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
 };
 
@@ -45,6 +49,10 @@ inline Recipe with(Recipe recipe, void (*change)(Recipe&)) {
 using Problems = std::vector<SmallProblem>;
 
 void add_fa2(Problems& list);
+/// Rows that are worked out again, exactly (part/exact_rows.cuh).
+void add_fa2_large(Problems& list);
+void add_fa1_large(Problems& list);
+void add_fa3_large(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
 void add_checked_sums(Problems& list);
