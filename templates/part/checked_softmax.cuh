@@ -149,7 +149,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     const float before = this->reference[row];
     const float after = before + step;
     this->reference[row] = after;
-    return step == 0.0f ? 1.0f : fast_exp2(before - after);
+    return step == 0.0f ? 1.0f : rise_factor(before, after);
   }
 };
 

@@ -156,7 +156,7 @@ struct OnlineSoftmax {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float moved = maxima_log2[row] > limit[row] ? maxima_log2[row] : reference[row];
-      const float factor = fast_exp2(reference[row] - finite_base(moved));
+      const float factor = rise_factor(reference[row], moved);
       const float exact = moved == reference[row] ? 1.0f : factor;
       limit[row] = maximum(limit[row], moved);
       reference[row] = moved;
