@@ -86,13 +86,6 @@ PublishedAblation published_ablation() {
   return published;
 }
 
-std::string ablation_title(Ablation ablation) {
-  for (const AblationName& name : kNames) {
-    if (name.ablation == ablation) return name.title;
-  }
-  return {};
-}
-
 std::string ablation_table(const std::vector<AblationKernel>& kernels,
                            const std::vector<Timing>& timings, const PublishedAblation& published) {
   std::vector<std::string> header{"TFLOP/s"};

@@ -19,9 +19,6 @@ struct PublishedAblation {
 };
 PublishedAblation published_ablation();
 
-/// "no overlap".
-std::string ablation_title(Ablation ablation);
-
 /// A row for each ablation, a column for each tile: TFLOP/s and half the interquartile range; then
 /// the best tile, its share of the best that has all on, and the same as published. `timings` are
 /// those of `kernels`, in order.

@@ -10,6 +10,7 @@
 #include "cli/ablation_report.hpp"
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
+#include "cli/input_flags.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
@@ -23,6 +24,7 @@ struct BenchOptions {
   ModelFlags model;
   KernelFlags kernel;
   ServiceFlags services;
+  InputFlags inputs;
   std::string suite;
   int samples = 20;
   bool json = false;
@@ -51,7 +53,8 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
   racers[0].candidate = &candidate;
   racers[0].kernels = load_config(device, problem.variant, config, compiled);
   racers[0].plan = plan_launch(problem, config, device.limits());
-  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}());
+  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}(),
+                         options.inputs.resolve());
   racers[0].parameters = inputs.parameters(config, racers[0].plan);
   const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
   Meter meter(device, spin->cubin);
@@ -164,6 +167,7 @@ int run_pipeline_suite(const BenchOptions& options) {
 }
 
 int run_bench(const BenchOptions& options) {
+  options.inputs.resolve();  // wrong ones are told on any machine
   if (!options.suite.empty()) {
     if (options.problem.any_given() || options.model.given() || options.kernel.any_given()) {
       throw Error(ErrorCode::kInvalidArgument, "suite",
@@ -202,6 +206,7 @@ void register_bench(const CommandSink& sink) {
   options->model.add_to(verb);
   options->kernel.add_to(verb);
   options->services.add_to(verb);
+  options->inputs.add_to(verb);
   verb.add_option("--suite", options->suite,
                   "a fixed comparison instead of a problem: fa3-pipeline, the ablation of the "
                   "FlashAttention-3 paper")

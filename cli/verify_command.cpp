@@ -114,21 +114,16 @@ std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
   }
   const Problem asked = options.problem.resolve();
   const Problem problem = with_pooled_outputs(asked);
-  const auto kind = enum_value<InputKind>(options.inputs);
-  if (!kind) {
-    throw Error(
-        ErrorCode::kInvalidArgument, "inputs",
-        fmt::format("--inputs: '{}' is not one of: {}", options.inputs, enum_choices<InputKind>()));
-  }
+  const InputOptions inputs = options.inputs.resolve();
   const std::uint64_t seed = options.seed ? options.seed : std::random_device{}();
   if (!options.json) {
-    std::cout << "inputs " << options.inputs << ", seed " << seed;
+    std::cout << "inputs " << options.inputs.kind() << ", seed " << seed;
     if (problem.sizes.batch != asked.sizes.batch) {
       std::cout << ", batch " << problem.sizes.batch << " for outputs enough to judge by";
     }
     std::cout << '\n';
   }
-  return {problem, make_inputs(problem, *kind, seed)};
+  return {problem, make_inputs(problem, inputs.kind, seed, inputs.rise)};
 }
 
 void register_verify(const CommandSink& sink) {
@@ -144,7 +139,7 @@ void register_verify(const CommandSink& sink) {
                   "gpu, or host: the same kernels on this CPU, with every access checked");
   verb.add_option("--host-compiler", options->host_compiler,
                   "C++ compiler for --device host (default: $HEDDLE_HOST_CXX, clang++, g++)");
-  verb.add_option("--inputs", options->inputs, "random inputs: " + enum_choices<InputKind>());
+  options->inputs.add_to(verb);
   verb.add_option("--seed", options->seed, "of the random inputs (0 = drawn afresh)");
   verb.add_flag("--suite", options->suite, "the whole correctness matrix instead of one problem");
   verb.add_flag("--json", options->json, "print JSON");

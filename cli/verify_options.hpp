@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/flags.hpp"
+#include "cli/input_flags.hpp"
 #include "cli/npy_flags.hpp"
 #include "cli/services.hpp"
 #include "runtime/testing/compare.hpp"
@@ -22,7 +23,7 @@ struct VerifyOptions {
   NpyFlags files;
   std::string device = "gpu";
   std::string host_compiler;
-  std::string inputs = "normal";
+  InputFlags inputs;
   std::uint64_t seed = 0;
   bool suite = false;
   bool json = false;

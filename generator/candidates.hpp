@@ -15,7 +15,8 @@ struct RankedConfig {
   KernelConfig config;
   Prediction prediction;
 };
-/// Candidates, cheapest predicted first; ties keep enumeration order.
+/// Candidates that this problem's sizes do not rule out, cheapest predicted first; ties keep
+/// enumeration order.
 std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits);
 
 /// The config used when nothing better is known: legal on this device for this variant, no spills.

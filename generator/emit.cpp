@@ -70,7 +70,8 @@ std::string constant(std::string_view name, bool value) {
   return fmt::format("  static constexpr bool {} = {};\n", name, value);
 }
 std::string constant(std::string_view, RunningMax value) {
-  return constant("kLazyRescale", value == RunningMax::kLazy);
+  return constant("kLazyRescale", value == RunningMax::kLazy) +
+         constant("kCheckedSum", value == RunningMax::kCheckedSum);
 }
 std::string constant(std::string_view, TileScheduler value) {
   return constant("kPersistent", value != TileScheduler::kTilePerBlock) +
@@ -186,7 +187,7 @@ InstructionRequest instructions_of(const Variant& variant, const KernelConfig& c
                                    KernelPart part) {
   if (part != KernelPart::kFa3Attention) return {.dtype = variant.dtype};
   return {.dtype = variant.dtype,
-          .mma = false,
+          .mma = config.running_max == RunningMax::kCheckedSum,
           .wgmma = {{config.tile_n, OperandSource::kShared},
                     {padded_head_dim(variant.head_dim), OperandSource::kRegisters}}};
 }

@@ -30,6 +30,10 @@ constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
 /// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
 constexpr double kSoftmaxInstructions = 4.5;
+/// Checked sums: without the maximum in all but the first blocks, as many as that on average.
+constexpr double kWatchedBlocks = 7;
+/// A vote and what it is about, for each warp.
+constexpr double kCheckInstructions = 12;
 
 double fixed_cycles(const Problem& problem, const KernelConfig& config) {
   const double depth = padded_head_dim(problem.variant.head_dim) / 128.0;
@@ -71,6 +75,10 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.step.warp_instructions = scores / 32 * kSoftmaxInstructions + 100 * config.warps;
   if (config.running_max == RunningMax::kEveryBlock) {
     work.step.warp_instructions += config.tile_m * depth / 32;
+  }
+  if (config.running_max == RunningMax::kCheckedSum) {
+    const double checked = std::max(0.0, 1 - kWatchedBlocks / work.mean_steps);
+    work.step.warp_instructions += kCheckInstructions * config.warps - checked * scores / 32;
   }
   // What the TMA writes; what wgmma reads is part of its rate.
   work.step.shared_bytes = 2 * config.tile_n * depth * 2;

@@ -8,10 +8,11 @@ namespace heddle {
 /// The systems of the FlashAttention line. A newer family never replaces an older one.
 /// kReference is the float64 (or fp32 baseline) kernel that checks the others; it is never tuned.
 enum class Family { kUnfused, kFa1, kFa2, kFa3, kReference };
-/// When a row's running maximum moves: with every key block, or only once it is exceeded by a
-/// factor of 2^8 or by a key that makes up an eighth of the row (fewer rescales of the
-/// accumulator).
-enum class RunningMax { kEveryBlock, kLazy };
+/// When a row's running maximum is looked for, and when it moves: with every key block; with every
+/// block, but moved only once it is exceeded by a factor of 2^8 or by a key that makes up an eighth
+/// of the row (fewer rescales of the accumulator); or in the first blocks, while later ones are
+/// checked by what they add to the row's sum (fa3 only).
+enum class RunningMax { kEveryBlock, kLazy, kCheckedSum };
 /// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
 /// walks tiles by turns, or as it comes to them.
 enum class TileScheduler { kTilePerBlock, kStatic, kDynamic };
@@ -32,7 +33,8 @@ template <>
 struct EnumNames<RunningMax> {
   static constexpr std::array names{
       std::pair{RunningMax::kEveryBlock, std::string_view("every_block")},
-      std::pair{RunningMax::kLazy, std::string_view("lazy")}};
+      std::pair{RunningMax::kLazy, std::string_view("lazy")},
+      std::pair{RunningMax::kCheckedSum, std::string_view("checked_sum")}};
 };
 template <>
 struct EnumNames<TileScheduler> {
@@ -84,7 +86,8 @@ struct KernelConfig {
         field("query_in_registers", &KernelConfig::query_in_registers,
               "fa2: keep Q fragments in registers instead of reloading them"),
         field("running_max", &KernelConfig::running_max,
-              "fa2, fa3: move the row maximum with every block, or lazily"),
+              "fa2, fa3: move the row maximum with every block, or lazily; fa3: or look for it in "
+              "the first blocks and check the later ones by their sums"),
         field("split_kv", &KernelConfig::split_kv,
               "fa2, fa3: split the keys over blocks and combine"),
         field("longest_first", &KernelConfig::longest_first,

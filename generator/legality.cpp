@@ -50,6 +50,22 @@ Result check_unused_knobs(const Variant& variant, const KernelConfig& config) {
   return result;
 }
 
+Result check_running_max(const KernelConfig& config) {
+  if (config.running_max != RunningMax::kCheckedSum) return std::nullopt;
+  if (config.family != Family::kFa3) {
+    return refuse("running_max",
+                  fmt::format("running_max={} is built for family fa3 only, not {}; "
+                              "use lazy or every_block",
+                              enum_name(config.running_max), enum_name(config.family)));
+  }
+  if (!config.split_kv && !config.pack_gqa) return std::nullopt;
+  return refuse(
+      "running_max",
+      fmt::format("running_max={} makes up for blocks of whole rows of one head, not "
+                  "with {}=true; use running_max=lazy",
+                  enum_name(config.running_max), config.split_kv ? "split_kv" : "pack_gqa"));
+}
+
 Result check_range(std::string_view knob, int value, int step, int maximum) {
   if (value >= step && value <= maximum && value % step == 0) return std::nullopt;
   return refuse(std::string(knob), fmt::format("{}={} is not a multiple of {} from {} to {}", knob,
@@ -239,13 +255,14 @@ Result check_hopper(const Variant& variant, const KernelConfig& config,
 
 std::optional<Rejection> reject(const Variant& variant, const KernelConfig& config,
                                 const DeviceLimits& limits) {
-  return first_of(
-      [&] { return reject_variant(variant); }, [&] { return check_architecture(config, limits); },
-      [&] { return check_hopper(variant, config, limits); },
-      [&] { return check_unused_knobs(variant, config); }, [&] { return check_ranges(config); },
-      [&] { return check_partition(variant, config); },
-      [&] { return check_shared_memory(variant, config, limits); },
-      [&] { return check_registers(variant, config, limits); });
+  return first_of([&] { return reject_variant(variant); },
+                  [&] { return check_architecture(config, limits); },
+                  [&] { return check_hopper(variant, config, limits); },
+                  [&] { return check_unused_knobs(variant, config); },
+                  [&] { return check_running_max(config); }, [&] { return check_ranges(config); },
+                  [&] { return check_partition(variant, config); },
+                  [&] { return check_shared_memory(variant, config, limits); },
+                  [&] { return check_registers(variant, config, limits); });
 }
 
 }  // namespace heddle

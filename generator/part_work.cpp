@@ -108,9 +108,10 @@ double query_output_bytes(const Cut& c) {
   return 2 * c.query_rows * c.columns * kElementBytes;
 }
 
-/// What splits leave, written or read: O in fp32, two figures of each row.
+/// What splits leave, written or read: O in fp32, and a PartialRow of each row.
 double partial_bytes(const KernelConfig& config, const Cut& c, int num_splits) {
-  return config.split_kv ? num_splits * c.query_rows * (4 * c.columns + 8) : 0;
+  return config.split_kv ? num_splits * c.query_rows * (4 * c.columns + double{sizeof(PartialRow)})
+                         : 0;
 }
 
 /// What fa1 and fa2 have in common: both products, the softmax, the copies.

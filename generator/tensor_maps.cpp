@@ -25,7 +25,7 @@ TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows
   map.address = view.data;
   const auto element = static_cast<std::uint64_t>(element_bytes(map.type));
   const std::uint64_t row_bytes = (boxes.head_dim * element + 15) / 16 * 16;
-  // An axis of stride 0 is one long: kernels know (kernel/fa3.cuh, map_place).
+  // An axis of stride 0 is one long: kernels know (part/tma_producer.cuh, map_place).
   const int row_count = std::max(rows, 1);
   const int head_count = view.head_stride == 0 ? 1 : heads;
   const int batch_count = view.batch_stride == 0 ? 1 : batch;
@@ -39,7 +39,8 @@ TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows
   return map;
 }
 
-/// A box of whole queries of the heads that share a tile: its rows then lie head by head.
+/// A box of whole queries of the heads that share a tile: its rows are those of a query's heads,
+/// then of the next query's.
 void pack_heads(TensorMapRequest& map, const MapBoxes& boxes) {
   if (boxes.packed_heads == 0) return;
   std::swap(map.dims[1], map.dims[2]);

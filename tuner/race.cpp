@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "runtime/testing/element.hpp"
-#include "runtime/testing/inputs.hpp"
 #include "runtime/testing/layout.hpp"
 
 namespace heddle {
@@ -89,9 +88,11 @@ void run_round(Meter& meter, std::vector<Racer*>& racers, const Round& round) {
 }  // namespace
 
 InputSets::InputSets(const Device& device, const Problem& problem, std::size_t workspace_bytes,
-                     std::uint64_t seed)
+                     std::uint64_t seed, const InputOptions& options)
     : problem_(problem) {
-  const auto pool = random_pool(problem, seed);
+  // Normal numbers are drawn once for all sets and tensors: it is most of what preparing takes.
+  const bool is_normal = options.kind == InputKind::kNormal;
+  const auto pool = is_normal ? random_pool(problem, seed) : std::vector<std::uint16_t>{};
   const int wanted = wanted_sets(device, problem);
   for (int set = 0; set < wanted; ++set) {
     try {
@@ -100,7 +101,8 @@ InputSets::InputSets(const Device& device, const Problem& problem, std::size_t w
       if (error.code() != ErrorCode::kOutOfMemory || sets_.empty()) throw;
       return;
     }
-    sets_.back()->upload(timing_inputs(problem, pool, set));
+    sets_.back()->upload(is_normal ? timing_inputs(problem, pool, set)
+                                   : make_inputs(problem, options.kind, seed + set, options.rise));
   }
 }
 

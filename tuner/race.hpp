@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/testing/inputs.hpp"
 #include "tuner/problem_buffers.hpp"
 #include "tuner/tuner.hpp"
 
@@ -23,7 +24,7 @@ class InputSets {
  public:
   /// Throws kOutOfMemory when not even one set fits.
   InputSets(const Device& device, const Problem& problem, std::size_t workspace_bytes,
-            std::uint64_t seed);
+            std::uint64_t seed, const InputOptions& options = {});
   std::vector<AttentionParameters> parameters(const KernelConfig& config,
                                               const LaunchPlan& plan) const;
   int count() const { return static_cast<int>(sets_.size()); }

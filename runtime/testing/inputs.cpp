@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kLogitGain = 8.0;
 constexpr double kOneHotLogit = 16.0;
-constexpr double kRise = 40.0;  // far more than a lazily rescaled maximum tolerates
+constexpr int kSpikeDistance = 64;
+constexpr int kJumpColumns = 7;
 
 /// Calls value(row, column) for every element, rows counted within their head.
 template <class Value>
@@ -52,7 +53,8 @@ double NormalSource::next() {
   return radius * std::cos(angle);
 }
 
-HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed) {
+HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed,
+                                   double rise) {
   const DataType dtype = problem.variant.dtype;
   const TensorShape queries = query_shape(problem);
   const TensorShape keys = key_value_shape(problem);
@@ -72,6 +74,24 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
     };
   };
 
+  const auto risen = [&keys, rise](int row) { return rise * (row + 1) / keys.rows; };
+  const auto spike = [&](int row) {
+    return row % kSpikeDistance == kSpikeDistance / 2 ? risen(row) : 0.0;
+  };
+
+  // Query i asks for column i % 8, of which key columns there are seven.
+  const auto asks = [&](int row, int column) {
+    const double noise = source.next();
+    if (column >= kJumpColumns) return noise;
+    return row % (kJumpColumns + 1) == column ? 1.0 / scale : 0.0;
+  };
+  const auto jumps = [&](int row, int column) {
+    const double noise = source.next();
+    if (column >= kJumpColumns) return noise;
+    const bool is_behind = row >= keys.rows * (column + 1) / (kJumpColumns + 1);
+    return is_behind == (rise > 0) ? std::abs(rise) : 0.0;
+  };
+
   HostTensors tensors;
   switch (kind) {
     case InputKind::kNormal:
@@ -88,8 +108,15 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
       break;
     case InputKind::kRising:
       tensors.query = fill(dtype, queries, with_first_column([&](int) { return 1.0 / scale; }));
-      tensors.key = fill(dtype, keys,
-                         with_first_column([&](int row) { return kRise * (row + 1) / keys.rows; }));
+      tensors.key = fill(dtype, keys, with_first_column(risen));
+      break;
+    case InputKind::kSpikes:
+      tensors.query = fill(dtype, queries, with_first_column([&](int) { return 1.0 / scale; }));
+      tensors.key = fill(dtype, keys, with_first_column(spike));
+      break;
+    case InputKind::kJumps:
+      tensors.query = fill(dtype, queries, asks);
+      tensors.key = fill(dtype, keys, jumps);
       break;
     case InputKind::kOneHeavy: {
       // Even queries ask for the first key by column 0, odd ones for the last that all see by 1.
@@ -120,8 +147,8 @@ HostTensors scatter_inputs(const Problem& problem, const HostTensors& contiguous
           scatter(contiguous.value, sizes.value_strides, keys)};
 }
 
-HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed) {
-  return scatter_inputs(problem, make_contiguous_inputs(problem, kind, seed));
+HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed, double rise) {
+  return scatter_inputs(problem, make_contiguous_inputs(problem, kind, seed, rise));
 }
 
 }  // namespace heddle

@@ -239,15 +239,12 @@ inline void redo_large_rows(const SharedStorage<Config>& shared, const QueryTile
   sync_block();
 #pragma unroll 1
   for (int row = warp(); row < rows; row += Config::kWarps) {
-    if (!is_large_base(shared.reference[row])) continue;
+    if (!must_redo(shared.reference[row], shared.sum[row])) continue;
     const int query = tile.first_query + row;
     const ExactRow<Config> exact(parameters, mask, tile.range, query);
-    Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
-    exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
-    if (lane() == 0 && parameters.log_sum_exp != nullptr) {
-      parameters.log_sum_exp[flat_row(parameters, item.batch, item.head, query)] =
-          exact.log_sum_exp();
-    }
+    exact.store_row(tensor_row<Element>(parameters.output, item.batch, item.head, query));
+    exact.store_log_sum_exp(parameters.log_sum_exp,
+                            flat_row(parameters, item.batch, item.head, query));
   }
 }
 

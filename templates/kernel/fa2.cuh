@@ -233,24 +233,21 @@ template <class Config>
 inline void redo_large_rows(const WarpTile<Config>& warp_tile,
                             const AttentionParameters& parameters) {
   using Element = typename Config::Element;
-  for_each_large_row(warp_tile.softmax.reference, [&](int row) {
+  for_each_large_row(warp_tile.softmax.reference, warp_tile.softmax.sum, [&](int row) {
     const Work<Config> work(parameters);
     const WorkItem& item = work.item;
     const int query = work.first_query + WarpTile<Config>::first_row() + row;
     if (query >= work.sequence.query_length) return;
-    const ExactRow<Config> exact(parameters, Mask<Config>{work.sequence, item}, work.range, query);
+    const Mask<Config> mask{work.sequence, item};
+    const ExactRow<Config> exact(parameters, mask, work.range, query);
     const long long flat = flat_row(parameters, item.batch, item.head, query);
     if constexpr (Config::kSplitKv) {
       const long long part = item.split * flat_row(parameters, parameters.batch, 0, 0) + flat;
-      float* to = parameters.partial_output + part * Config::kHeadDim;
-      exact.store([&](int column, float entry) { to[column] = entry; });
-      if (lane() == 0) parameters.partial_rows[part] = exact.weight();
+      exact.store_row(parameters.partial_output + part * Config::kHeadDim);
+      exact.store_weight(parameters.partial_rows[part]);
     } else {
-      Element* to = tensor_row<Element>(parameters.output, item.batch, item.head, query);
-      exact.store([&](int column, float entry) { to[column] = from_float<Element>(entry); });
-      if (lane() == 0 && parameters.log_sum_exp != nullptr) {
-        parameters.log_sum_exp[flat] = exact.log_sum_exp();
-      }
+      exact.store_row(tensor_row<Element>(parameters.output, item.batch, item.head, query));
+      exact.store_log_sum_exp(parameters.log_sum_exp, flat);
     }
   });
 }

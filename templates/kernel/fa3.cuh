@@ -7,6 +7,7 @@
 #include "instruction/fence.cuh"
 #include "instruction/setmaxnreg.cuh"
 #include "part/fa3_store.cuh"
+#include "part/lost_blocks.cuh"
 #include "part/mask.cuh"
 #include "part/team_loader.cuh"
 #include "part/tma_producer.cuh"
@@ -134,8 +135,7 @@ struct Consumer {
     Accumulator<1, 1> factor;
 #pragma unroll
     for (float& entry : factor.value[0][0]) entry = 1.0f;
-    rows.softmax.follow(scores, factor, parameters.scale_log2);
-    rows.softmax.exponentiate(scores, parameters.scale_log2);
+    rows.softmax.absorb(scores, factor, parameters.scale_log2, block);
     return factor;
   }
 
@@ -234,6 +234,10 @@ struct Consumer {
     wait_values(work, work.range.begin);
     multiply_probability_value();
     wait_output();
+    if constexpr (Config::kCheckedSum) {
+      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
+      lost.make_up(rows.softmax, rows.output);
+    }
   }
 
   /// The tile's queries are no longer needed, unless their slot is to take its output.

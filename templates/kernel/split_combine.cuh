@@ -46,7 +46,7 @@ struct RowTotal {
     return part.sum * move_factor({part.base, part.residue}, base);
   }
 
-  /// What its output is multiplied by; kNoKeys where it has none, and is left out. A weight that
+  /// What its output is multiplied by; kNoKeys where it has none. A weight that
   /// underflows is no reason for that: 0 * NaN is NaN, as in a run without splits.
   float weight(const PartialRow& part) const {
     return part.sum == 0.0f ? kNoKeys : share(part) / sum;
@@ -67,6 +67,9 @@ inline void store_pair(Element* destination, float low, float high) {
 /// for.
 template <class Config>
 inline float merged_log_sum_exp(const AttentionParameters& parameters, const RowTotal& total) {
+  if (is_large_base(total.base.value)) {
+    return log_sum_exp(total.base, total.sum, parameters.scale_log2_excess, kTruncationOfLarge);
+  }
   if constexpr (Config::kWarpgroupSums) {
     return warpgroup_log_sum_exp<Config>(parameters, total.base, total.sum);
   } else {
@@ -84,6 +87,12 @@ struct MergedRow {
   float value[kPairs][2];
 
   static int column(int pair) { return 2 * (lane() + pair * kWarpSize); }
+
+  /// Of a part without weight only NaN counts: that a row sees, though its logit be -inf.
+  static float weighted(float weight, float entry) {
+    if (weight == RowTotal::kNoKeys) return entry == entry ? -0.0f : entry;
+    return weight * entry;
+  }
 
   MergedRow() {
 #pragma unroll
@@ -111,11 +120,11 @@ struct MergedRow {
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
         const float weight = shuffle(own_weight, i + k);
-        if (i + k >= count || weight == RowTotal::kNoKeys) continue;
+        if (i + k >= count) continue;
 #pragma unroll
         for (int pair = 0; pair < kPairs; ++pair) {
-          value[pair][0] += weight * __uint_as_float(loaded[k][pair].value[0]);
-          value[pair][1] += weight * __uint_as_float(loaded[k][pair].value[1]);
+          value[pair][0] += weighted(weight, __uint_as_float(loaded[k][pair].value[0]));
+          value[pair][1] += weighted(weight, __uint_as_float(loaded[k][pair].value[1]));
         }
       }
     }
@@ -147,9 +156,9 @@ inline void combine(const AttentionParameters& parameters) {
     const int column = Merged::column(i);
     if (column >= Config::kHeadDim) continue;
     const auto& pair = merged.value[i];
-    const bool sees_any = total.sum != 0.0f;
-    store_pair<Element, Config::kAlignment>(destination + column, sees_any ? pair[0] : 0.0f,
-                                            sees_any ? pair[1] : 0.0f);
+    // Of a row without keys nothing is left but the -0 that sums begin with.
+    const float sign = total.sum == 0.0f ? 0.0f : -0.0f;
+    store_pair<Element, Config::kAlignment>(destination + column, pair[0] + sign, pair[1] + sign);
   }
   if (parameters.log_sum_exp != nullptr && lane() == 0) {
     parameters.log_sum_exp[row] = merged_log_sum_exp<Config>(parameters, total);

@@ -11,6 +11,7 @@
 #include "part/exponent_base.cuh"
 #include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
+#include "part/stored_entry.cuh"
 
 namespace heddle {
 
@@ -40,23 +41,33 @@ class ExactRow {
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
-      if (column < Config::kHeadDim) store(column, output_[c] / sum_);
+      if (column < Config::kHeadDim) store(column, static_cast<float>(output_[c] / sum_));
     }
   }
 
-  PartialRow weight() const {
-    const double base = largest_ * static_cast<double>(parameters_.scale_log2);
-    const auto value = static_cast<float>(base);
-    return {value, static_cast<float>(base - static_cast<double>(value)), sum_};
+  template <class Entry>
+  void store_row(Entry* to) const {
+    store([&](int column, float entry) { set_to(to[column], entry); });
   }
-
-  float log_sum_exp() const {
-    const PartialRow row = weight();
-    return heddle::log_sum_exp({row.base, row.residue}, row.sum, parameters_.scale_log2_excess,
-                               0.0f);
+  void store_weight(PartialRow& to) const {
+    if (lane() == 0) to = weight();
+  }
+  /// Null where log-sum-exps are not wanted.
+  void store_log_sum_exp(float* log_sum_exps, long long row) const {
+    if (log_sum_exps == nullptr || lane() != 0) return;
+    const PartialRow own = weight();
+    log_sum_exps[row] = log_sum_exp({own.base, own.residue}, own.sum, parameters_.scale_log2_excess,
+                                    kTruncationOfLarge);
   }
 
  private:
+  PartialRow weight() const {
+    const double base = largest_ * static_cast<double>(parameters_.scale_log2);
+    const auto value = static_cast<float>(base);
+    const auto residue = static_cast<float>(base - static_cast<double>(value));
+    return {value, residue, static_cast<float>(sum_)};
+  }
+
   bool sees(int key) const {
     return key < end_key_ && mask_.visible(query_, key, head_);
   }
@@ -101,7 +112,7 @@ class ExactRow {
             (score(own) - largest_) * static_cast<double>(parameters_.scale_log2);
         probability = fast_exp2(static_cast<float>(exponent));
       }
-      sum_ += probability;
+      sum_ += static_cast<double>(probability);
       const float rounded = to_float(from_float<Element>(probability));
 #pragma unroll 1
       for (int i = 0; i < kWarpSize; ++i) {
@@ -121,7 +132,7 @@ class ExactRow {
       const int column = lane() + c * kWarpSize;
       if (column >= Config::kHeadDim) continue;
       const Element value = values[column];
-      output_[c] += weight * to_float(value);
+      output_[c] += static_cast<double>(weight) * static_cast<double>(to_float(value));
     }
   }
 
@@ -132,17 +143,24 @@ class ExactRow {
   int first_key_;
   int end_key_;
   double largest_ = -static_cast<double>(infinity());
-  float sum_ = 0.0f;
-  float output_[kColumns] = {};
+  double sum_ = 0.0;
+  double output_[kColumns] = {};
 };
 
-/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored. The
-/// lanes hold the bases as they hold a fragment's rows.
+/// Whether the main loop has no result for a row. A NaN sum may hide a large base before the last.
+inline bool must_redo(float base, float sum) {
+  return is_large_base(base) || sum != sum;
+}
+
+/// Calls redo(row) with each of a warp's rows that must be redone, after all have been stored or
+/// staged. The lanes hold the bases as they hold a fragment's rows.
 template <int kThreadRows, class Redo>
-inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
+inline void for_each_large_row(const float (&bases)[kThreadRows], const float (&sums)[kThreadRows],
+                               Redo redo) {
   unsigned large = 0;
 #pragma unroll
-  for (int row = 0; row < kThreadRows; ++row) large |= is_large_base(bases[row]) ? 1u << row : 0u;
+  for (int row = 0; row < kThreadRows; ++row)
+    large |= must_redo(bases[row], sums[row]) ? 1u << row : 0u;
   if (!warp_any(large != 0)) return;
   sync_warp();
 #pragma unroll 1

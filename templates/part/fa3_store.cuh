@@ -5,11 +5,11 @@
 #include "instruction/fence.cuh"
 #include "instruction/named_barrier.cuh"
 #include "mapped_parameters.cuh"
+#include "part/checked_softmax.cuh"
 #include "part/epilogue.cuh"
 #include "part/exact_rows.cuh"
 #include "part/fa3_shared.cuh"
 #include "part/mask.cuh"
-#include "part/softmax.cuh"
 #include "part/team_loader.cuh"
 #include "part/tile_store.cuh"
 #include "part/warpgroup_log_sum_exp.cuh"
@@ -24,7 +24,7 @@ struct TeamRows {
   using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
 
   Output output;
-  OnlineSoftmax<1, Config::kLazyRescale> softmax;
+  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
   bool found_nonfinite;  ///< in a masked value block of the tile
 
   void clear() {
@@ -69,7 +69,7 @@ class TeamStore {
       } else if constexpr (!Config::kTmaStore) {
         store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
       }
-      if (is_large_base(rows.softmax.reference[row])) continue;
+      if (must_redo(rows.softmax.reference[row], rows.softmax.sum[row])) continue;
       if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
     }
     if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
@@ -88,7 +88,7 @@ class TeamStore {
   }
 
  private:
-  using Softmax = OnlineSoftmax<1, Config::kLazyRescale>;
+  using Softmax = typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type;
 
   /// A row of O, or of the partial results of a split.
   auto stored_row(const Work<Config>& work, const RowPlace& place) const {
@@ -120,7 +120,7 @@ class TeamStore {
   /// part/exact_rows.cuh's, for rows that are stored, or staged in `tile` for the TMA.
   void redo_large_rows(const TeamRows<Config>& rows, const Work<Config>& work,
                        unsigned char* tile) const {
-    for_each_large_row(rows.softmax.reference, [&](int row) {
+    for_each_large_row(rows.softmax.reference, rows.softmax.sum, [&](int row) {
       const int tile_row = warp_row() + row;
       const RowPlace place = work.place(parameters_, tile_row);
       if (!place.exists) return;
@@ -132,15 +132,13 @@ class TeamStore {
           stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
         });
       } else {
-        auto* to = stored_row(work, place);
-        exact.store([&](int column, float entry) { set_to(to[column], entry); });
+        exact.store_row(stored_row(work, place));
       }
-      if (lane() != 0) return;
       if constexpr (Config::kSplitKv) {
-        parameters_.partial_rows[partial_row(work, place)] = exact.weight();
-      } else if (parameters_.log_sum_exp != nullptr) {
-        parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
-            exact.log_sum_exp();
+        exact.store_weight(parameters_.partial_rows[partial_row(work, place)]);
+      } else {
+        exact.store_log_sum_exp(parameters_.log_sum_exp,
+                                flat_row(parameters_, work.item.batch, place.head, place.query));
       }
     });
   }

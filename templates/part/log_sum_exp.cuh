@@ -11,6 +11,9 @@ namespace heddle {
 /// What rounding added to kLn2, as a share of it.
 constexpr float kLn2Excess = static_cast<float>(kLn2 / 0.693147180559945309 - 1.0);
 
+/// Large bases (part/exponent_base.cuh) come from part/exact_rows.cuh, whose sums lose nothing.
+constexpr float kTruncationOfLarge = 0.0f;
+
 /// What to add to a logit (log2 units) for the truncation of its sum: `share` of it, and up to two
 /// thirds more as long as that is little beside the constant part of the contract's bound.
 inline float put_back(float logit, float share) {

@@ -69,16 +69,17 @@ struct OnlineSoftmax {
   /// alike.
   template <int kColumnTiles>
   void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const float offset = -finite_base(reference[row]);
-      float block_sum = 0.0f;
-      scores.for_row(row, [&](float& score) {
-        score = fast_exp2(multiply_add(score, scale_log2, offset));
-        block_sum += score;
-      });
-      sum[row] += block_sum;
-    }
+    float shares[kRows];
+    to_probabilities(scores, shares, scale_log2);
+    add(shares);
+  }
+
+  /// The softmax of a block: both of the above.
+  template <int kColumnTiles, int kOutputTiles>
+  void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
+              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int /*block*/) {
+    follow(scores, output, scale_log2);
+    exponentiate(scores, scale_log2);
   }
 
   /// Sets the limits by what has been added to the sums. It takes nothing from the scores of
@@ -87,7 +88,7 @@ struct OnlineSoftmax {
   void settle(int block) {
     if (!kLazyRescale || block % kLazySettleBlocks != 0) return;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row);
+    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row_sum(row));
   }
 
   /// Adds up the four lanes' shares of each sum.
@@ -104,12 +105,38 @@ struct OnlineSoftmax {
     return sum[row] == 0.0f ? 0.0f : fast_reciprocal(sum[row]);
   }
 
- private:
-  /// How far a row's maximum may pass its reference. The four lanes agree to the bit.
-  float lazy_range(int row) const {
+ protected:
+  /// `shares`: what the thread's entries of a block add to each row's sum.
+  template <int kColumnTiles>
+  void to_probabilities(Accumulator<kRowTiles, kColumnTiles>& scores, float (&shares)[kRows],
+                        float scale_log2) const {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float offset = -finite_base(reference[row]);
+      float block_sum = 0.0f;
+      scores.for_row(row, [&](float& score) {
+        score = fast_exp2(multiply_add(score, scale_log2, offset));
+        block_sum += score;
+      });
+      shares[row] = block_sum;
+    }
+  }
+
+  void add(const float (&shares)[kRows]) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) sum[row] += shares[row];
+  }
+
+  /// The four lanes' shares together; they agree to the bit.
+  float row_sum(int row) const {
     float row_sum = sum[row];
     row_sum += shuffle_xor(row_sum, 1);
     row_sum += shuffle_xor(row_sum, 2);
+    return row_sum;
+  }
+
+  /// How far the maximum of a row with this sum may pass its reference.
+  static float lazy_range(float row_sum) {
     const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
     return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
   }
@@ -129,7 +156,7 @@ struct OnlineSoftmax {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float moved = maxima_log2[row] > limit[row] ? maxima_log2[row] : reference[row];
-      const float factor = fast_exp2(reference[row] - finite_base(moved));
+      const float factor = rise_factor(reference[row], moved);
       const float exact = moved == reference[row] ? 1.0f : factor;
       limit[row] = maximum(limit[row], moved);
       reference[row] = moved;

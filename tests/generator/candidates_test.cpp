@@ -105,7 +105,7 @@ TEST_CASE("A variant that is refused has no candidates") {
 TEST_CASE("Ranking holds every candidate, cheapest first") {
   const DeviceLimits& limits = find_architecture("sm_90a");
   Problem problem;
-  problem.sizes = {.batch = 4, .heads = 16, .kv_heads = 4, .seqlen_q = 1024, .seqlen_kv = 1024};
+  problem.sizes = {.batch = 4, .heads = 16, .kv_heads = 4, .seqlen_q = 4096, .seqlen_kv = 4096};
   const auto ranked = rank_candidates(problem, limits);
   CHECK(ranked.size() == enumerate_candidates(problem.variant, limits).size());
   CHECK(std::is_sorted(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
@@ -113,6 +113,17 @@ TEST_CASE("Ranking holds every candidate, cheapest first") {
   }));
   CHECK(ranked.front().prediction.seconds ==
         predict(problem, ranked.front().config, limits).seconds);
+}
+
+TEST_CASE("Checked sums are ranked where there are 12 blocks of keys at least") {
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  Problem problem;
+  problem.sizes = {.batch = 4, .heads = 16, .seqlen_q = 1024, .seqlen_kv = 12 * 80};
+  std::set<int> tiles;
+  for (const RankedConfig& ranked : rank_candidates(problem, limits)) {
+    if (ranked.config.running_max == RunningMax::kCheckedSum) tiles.insert(ranked.config.tile_n);
+  }
+  CHECK(tiles == std::set<int>{64, 80});
 }
 
 TEST_CASE("Heads are packed where several share keys, and that is expected to pay when decoding") {

@@ -66,6 +66,16 @@ TEST_CASE("fa3 refuses what its hardware has not, by field") {
   CHECK(field_refused({.head_dim = 256}, fa3_config(128, 64)).empty());
   CHECK(field_refused({.dtype = DataType::kFp16, .head_dim = 136}, fa3_config(128, 64)) ==
         "head_dim");
+  config = fa3_config(128, 128);
+  config.running_max = RunningMax::kCheckedSum;
+  CHECK(field_refused(variant, config).empty());
+  config.split_kv = true;
+  CHECK(field_refused(variant, config) == "running_max");
+  config.split_kv = false, config.pack_gqa = true;
+  CHECK(field_refused(variant, config) == "running_max");
+  config.pack_gqa = false;
+  config.family = Family::kFa2;
+  CHECK(field_refused(variant, config) == "running_max");
   config = fa3_config(64, 64);
   config.ping_pong = true;
   CHECK(field_refused(variant, config) == "ping_pong");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
+#include <vector>
 
 #include "runtime/host/verify.hpp"
 #include "runtime/testing/element.hpp"
@@ -15,30 +16,41 @@ namespace {
 constexpr int kQueries = 20;
 constexpr int kKeys = 200;  ///< four blocks
 
-struct Way {
-  Family family;
-  RunningMax running_max;
-  bool split_kv;
-};
-
-KernelConfig config_of(const Way& way) {
+KernelConfig config_of(Family family) {
   KernelConfig config;
-  config.family = way.family;
+  config.family = family;
   config.tile_m = config.tile_n = 64;
   config.warps = 4;
-  config.running_max = way.running_max;
-  config.split_kv = way.split_kv;
   return config;
 }
 
-Problem scaled_problem(DataType dtype, double scale, const Way& way) {
+KernelConfig with(KernelConfig config, RunningMax running_max) {
+  config.running_max = running_max;
+  return config;
+}
+
+KernelConfig through_shared_memory() {
+  KernelConfig config = config_of(Family::kFa3);
+  config.query_stages = 2;
+  config.tma_store = true;
+  return config;
+}
+
+KernelConfig in_splits(KernelConfig config, bool pack_gqa) {
+  config.split_kv = true;
+  config.pack_gqa = pack_gqa;
+  return config;
+}
+
+Problem scaled_problem(const Variant& variant, double scale, const KernelConfig& config) {
   Problem problem;
-  problem.variant.dtype = dtype;
-  problem.variant.head_dim = 64;
+  problem.variant = variant;
+  problem.sizes.heads = config.pack_gqa ? 3 : 1;
+  problem.sizes.kv_heads = 1;
   problem.sizes.seqlen_q = kQueries;
   problem.sizes.seqlen_kv = kKeys;
   problem.sizes.scale = scale;
-  problem.sizes.num_splits = way.split_kv ? 3 : 0;
+  problem.sizes.num_splits = config.split_kv ? 3 : 0;
   return problem;
 }
 
@@ -53,21 +65,22 @@ std::uint64_t drawn_seed() {
   return text == nullptr ? std::random_device{}() : std::strtoull(text, nullptr, 10);
 }
 
-void check(HostCompiler& compiler, DataType dtype, const Way& way) {
+void check(HostCompiler& compiler, const Variant& variant, const KernelConfig& config,
+           const std::vector<double>& scales) {
   const DeviceLimits limits = find_architecture("sm_90a");
   const std::uint64_t seed = drawn_seed();
-  for (const double scale : {200.0, 1e9, 1e30}) {
-    const Problem problem = scaled_problem(dtype, scale, way);
-    const HostConfig compiled = compile_for_host(compiler, problem.variant, config_of(way), limits);
+  const HostConfig compiled = compile_for_host(compiler, variant, config, limits);
+  const std::uint16_t one = element_from_float(variant.dtype, 1.0f);
+  for (const double scale : scales) {
+    const Problem problem = scaled_problem(variant, scale, config);
     const HostTensors normal = make_inputs(problem, InputKind::kNormal, seed);
-    INFO(enum_name(dtype) << " " << full_text(compiled.config) << ", scale " << scale << ", seed "
-                          << seed);
+    INFO(full_text(variant) << "; " << full_text(config) << ", scale " << scale << ", seed "
+                            << seed);
     const HostCase drawn = make_host_case(problem, normal);
     CHECK(verify_on_host(drawn, compiled, limits, {.seed = seed}).explain() == "");
-    const HostCase ones = make_host_case(problem, with_values_of_one(dtype, normal));
+    const HostCase ones = make_host_case(problem, with_values_of_one(variant.dtype, normal));
     const HostVerdict verdict = verify_on_host(ones, compiled, limits, {.seed = seed});
     CHECK(verdict.explain() == "");
-    const std::uint16_t one = element_from_float(dtype, 1.0f);
     CHECK(std::all_of(verdict.run.output.begin(), verdict.run.output.end(),
                       [&](std::uint16_t bits) { return bits == one; }));
   }
@@ -75,16 +88,76 @@ void check(HostCompiler& compiler, DataType dtype, const Way& way) {
 
 TEST_CASE("probabilities of large logits are not above 1") {
   HostCompiler compiler;
+  const KernelConfig fa2 = config_of(Family::kFa2);
+  const KernelConfig fa3 = config_of(Family::kFa3);
   for (const DataType dtype : {DataType::kFp16, DataType::kBf16}) {
-    for (const RunningMax running_max : {RunningMax::kLazy, RunningMax::kEveryBlock}) {
-      for (const Family family : {Family::kFa2, Family::kFa3}) {
-        check(compiler, dtype, {family, running_max, false});
-      }
+    const Variant variant{.dtype = dtype, .head_dim = 64};
+    for (const KernelConfig& config :
+         {config_of(Family::kUnfused), config_of(Family::kFa1), fa2, fa3}) {
+      check(compiler, variant, config, {200.0, 1e9, 1e30});
     }
-    check(compiler, dtype, {Family::kFa2, RunningMax::kLazy, true});
-    check(compiler, dtype, {Family::kFa1, RunningMax::kLazy, false});
-    check(compiler, dtype, {Family::kUnfused, RunningMax::kLazy, false});
   }
+}
+
+TEST_CASE("large logits, however rows are walked and stored") {
+  HostCompiler compiler;
+  const Variant causal{.dtype = DataType::kFp16, .head_dim = 64, .mask = MaskKind::kCausal};
+  const KernelConfig fa2 = config_of(Family::kFa2);
+  const KernelConfig fa3 = config_of(Family::kFa3);
+  for (const KernelConfig& config :
+       {config_of(Family::kFa1), with(fa2, RunningMax::kEveryBlock), in_splits(fa2, false),
+        with(fa3, RunningMax::kEveryBlock), through_shared_memory(), in_splits(fa3, false),
+        in_splits(fa3, true)}) {
+    check(compiler, causal, config, {200.0});
+  }
+}
+
+TEST_CASE("a row that begins far below its largest logit forgets that") {
+  HostCompiler compiler;
+  const DeviceLimits limits = find_architecture("sm_90a");
+  const Variant variant{.dtype = DataType::kFp16, .head_dim = 8};
+  const KernelConfig fa2 = config_of(Family::kFa2);
+  for (const KernelConfig& config :
+       {config_of(Family::kFa1), fa2, with(fa2, RunningMax::kEveryBlock), in_splits(fa2, false),
+        config_of(Family::kFa3)}) {
+    const HostConfig compiled = compile_for_host(compiler, variant, config, limits);
+    const Problem problem = scaled_problem(variant, 1, config);
+    HostTensors tensors = make_inputs(problem, InputKind::kNormal, drawn_seed());
+    std::fill(tensors.query.begin(), tensors.query.end(),
+              element_from_float(DataType::kFp16, 20000.0f));
+    // The block that is walked first: fa3 begins with the last one.
+    const bool backwards = config.family == Family::kFa3;
+    for (std::size_t i = 0; i < tensors.key.size(); ++i) {
+      const std::size_t key = i / 8;
+      const bool far = backwards ? key >= 192 : key < 64;
+      tensors.key[i] = element_from_float(DataType::kFp16, far ? -20000.0f : 0.0f);
+    }
+    INFO(full_text(config));
+    const HostCase input = make_host_case(problem, tensors);
+    CHECK(verify_on_host(input, compiled, limits, {.seed = 1}).explain() == "");
+  }
+}
+
+TEST_CASE("equal keys of large logits add up exactly") {
+  HostCompiler compiler;
+  const Variant variant{.dtype = DataType::kFp16, .head_dim = 8};
+  const DeviceLimits limits = find_architecture("sm_90a");
+  const HostConfig compiled = compile_for_host(compiler, variant, config_of(Family::kFa2), limits);
+  Problem problem;
+  problem.variant = variant;
+  problem.sizes.seqlen_q = 1;
+  problem.sizes.seqlen_kv = 20000;
+  problem.sizes.scale = 1e4;
+  HostTensors tensors = make_inputs(problem, InputKind::kNormal, 1);
+  const auto fill = [](std::vector<std::uint16_t>& elements, float value) {
+    const std::uint16_t bits = element_from_float(DataType::kFp16, value);
+    std::fill(elements.begin(), elements.end(), bits);
+  };
+  fill(tensors.key, 1.0f);
+  fill(tensors.query, 1.0f);
+  fill(tensors.value, 1229.0f / 4096);
+  const HostCase input = make_host_case(problem, tensors);
+  CHECK(verify_on_host(input, compiled, limits, {.seed = 1}).explain() == "");
 }
 
 }  // namespace

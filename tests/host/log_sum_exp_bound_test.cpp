@@ -92,7 +92,8 @@ struct Row {
       results.push_back(part);
     }
     const PartialRow whole = merge(results);
-    return log_sum_exp({whole.base, whole.residue}, whole.sum, scale.excess, truncation);
+    const float lost = is_large_base(whole.base) ? kTruncationOfLarge : truncation;
+    return log_sum_exp({whole.base, whole.residue}, whole.sum, scale.excess, lost);
   }
 
   /// Exact where it is large, as part/exact_rows.cuh has it.

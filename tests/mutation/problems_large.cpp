@@ -1,6 +1,6 @@
 // Logits beyond what the main loops can take. Large ones show what is worked out again wrongly, for
-// the reference is exact there and still has neighbours of the largest logit; huge ones show what is
-// not worked out again at all, for the main loop leaves 0 or NaN.
+// the reference is exact there and still has neighbours of the largest logit; huge ones show what
+// is not worked out again at all, for the main loop leaves 0 or NaN.
 #include "tests/mutation/recipe.hpp"
 
 namespace heddle::mutation {
@@ -68,8 +68,7 @@ void add_fa2_large(Problems& list) {
 void add_fa1_large(Problems& list) {
   const Recipe plain = with(kPlain, [](Recipe& recipe) {
     recipe.name = "fa1 huge logits";
-    recipe.config = {
-        .family = Family::kFa1, .tile_m = 32, .tile_n = 64, .warps = 4, .stages = 1};
+    recipe.config = {.family = Family::kFa1, .tile_m = 32, .tile_n = 64, .warps = 4, .stages = 1};
     make_huge(recipe);
     recipe.seqlen_kv = 78, recipe.batch = 1;
   });

@@ -41,8 +41,7 @@ Problem make_problem(const Recipe& recipe) {
   sizes.seqlen_q = recipe.seqlen_q;
   sizes.seqlen_kv = recipe.seqlen_kv;
   sizes.num_splits = recipe.num_splits;
-  sizes.scale =
-      recipe.scale > 0 ? recipe.scale : recipe.logit_factor / std::sqrt(recipe.head_dim);
+  sizes.scale = recipe.scale > 0 ? recipe.scale : recipe.logit_factor / std::sqrt(recipe.head_dim);
   sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
   sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
   sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
@@ -126,7 +125,7 @@ SmallProblem make(const Recipe& recipe) {
     const bool lazy = recipe.config.family != Family::kFa1;
     if (lazy) made.alike->running_max = RunningMax::kEveryBlock;
   }
-  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7);
+  HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
   if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
@@ -142,6 +141,7 @@ std::vector<SmallProblem> small_problems() {
   add_fa2(list);
   add_fa1(list);
   add_fa3(list);
+  add_checked_sums(list);
   add_unfused(list);
   add_reference(list);
   return list;

@@ -25,6 +25,7 @@ struct Recipe {
   double scale = 0;         ///< 0 = logit_factor / sqrt(head_dim)
   int alignment = 16;       ///< every stride is an odd multiple of it
   InputKind inputs = InputKind::kNormal;
+  double rise = kDefaultRise;
   int bad_values = 0;  ///< the last keys' values are not finite
   bool dense = false;  ///< of those keys, one value in each 16 bytes
   Hook hook = Hook::kNone;
@@ -54,6 +55,7 @@ void add_fa1_large(Problems& list);
 void add_fa3_large(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
+void add_checked_sums(Problems& list);
 void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
 void add_fa3_decode(Problems& list);
 void add_unfused(Problems& list);
