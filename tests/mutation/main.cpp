@@ -43,6 +43,7 @@ std::vector<KnownMutant> read_known(const std::vector<std::string>& names) {
 struct Session {
   std::vector<KnownMutant> equivalent = read_known({"equivalent.txt", "equivalent_fa3.txt"});
   std::vector<KnownMutant> survivors = read_known({"survivors.txt"});
+  std::vector<KnownMutant> unjudged = read_known({"unjudged.txt"});
   std::vector<Mutant> mutants;
   std::map<std::string, std::set<std::string>> families;  ///< by header
 
@@ -60,6 +61,9 @@ struct Session {
   bool is_listed(const Mutant& mutant) const {
     return find_known(equivalent, mutant) != nullptr || find_known(survivors, mutant) != nullptr;
   }
+  /// Nobody has looked yet which of them live for a good reason: a sample would trip over those.
+  bool is_unjudged(const Mutant& mutant) const { return find_known(unjudged, mutant) != nullptr; }
+
   std::string owner(const Mutant& mutant) const {
     const auto& names = families.at(mutant.file);
     return names.size() == 1 ? *names.begin() : "shared";
@@ -79,7 +83,8 @@ std::vector<Mutant> choose(const Session& session, const Options& options) {
     const bool of_family =
         options.family.empty() || session.families.at(mutant.file).contains(options.family);
     const bool named = options.only.empty() || holds_any(mutant, options.only);
-    const bool drawn = options.sample == 0 || !session.is_listed(mutant);
+    const bool drawn =
+        options.sample == 0 || !(session.is_listed(mutant) || session.is_unjudged(mutant));
     if (of_family && named && drawn) chosen.push_back(mutant);
   }
   if (options.sample == 0) return chosen;
@@ -138,7 +143,7 @@ class Reporter {
 
 bool report_unmatched(const Session& session) {
   bool any = false;
-  for (const auto* list : {&session.equivalent, &session.survivors}) {
+  for (const auto* list : {&session.equivalent, &session.survivors, &session.unjudged}) {
     for (const std::string& pattern : unmatched(*list, session.mutants)) {
       std::cerr << "listed, but no mutant matches: " << pattern << '\n';
       any = true;
@@ -186,7 +191,13 @@ int run(Options options) {
     for (const Mutant& mutant : chosen) std::cout << mutant.name() << '\n';
     return unmatched ? 1 : 0;
   }
-  if (options.sample > 0) std::cout << "seed " << options.seed << '\n';
+  if (options.sample > 0) {
+    const auto skipped =
+        std::count_if(session.mutants.begin(), session.mutants.end(),
+                      [&](const Mutant& mutant) { return session.is_unjudged(mutant); });
+    std::cout << "seed " << options.seed << "; " << skipped << " of " << session.mutants.size()
+              << " mutants are in no sample: unjudged.txt\n";
+  }
   const auto begin = std::chrono::steady_clock::now();
   Reporter reporter(session);
   const auto report = [&](std::size_t index, const Verdict& verdict) {
