@@ -35,15 +35,15 @@ static_assert(warp_grid_columns(64, 80, 8) == 0, "twenty blocks for eight warps"
 /// bound and with what log_sum_exp() puts back (tests/host/log_sum_exp_bound_test.cpp prints it):
 ///
 ///   head dim          64    96   128   192   256
-///   one chain       0.60  0.59  0.62
-///   chains of 128                           0.81
-///   chains of 96                      0.88
-///   chains of 64                      0.69  0.59
+///   one chain       0.58  0.53  0.50
+///   chains of 128                           0.77
+///   chains of 96                      0.72
+///   chains of 64                      0.62  0.47
 ///   chains of 48          0.43
-///   chains of 32                      0.56  0.51
+///   chains of 32                      0.45  0.40
 ///
-/// Fewer keys and more rows come closer (0.96 with one chain of 64; docs/performance.md): where
-/// registers allow it, chains are short. Up to 64 and from 112 to 128 a second one costs registers
+/// Fewer keys and more rows come closer (docs/performance.md): where registers allow it, chains
+/// are short. Up to 64 and from 112 to 128 a second one costs registers
 /// that the fastest tiles do not have (they spill).
 constexpr int score_chain_depth(int depth) {
   if (depth > 128) return 32;
@@ -58,7 +58,7 @@ constexpr int score_chains(int depth) {
 /// are exact. This much, 1.5 * 2^-23 in the deepest chain (of 128), leaves both within the
 /// contract: four units in the last place of a logit are 2 * 2^-23 of it at least, and rounding
 /// the result costs a quarter to a half, the more where the logarithm carries it past a power of
-/// two.
+/// two. For small logits, whose bound is wider, log_sum_exp() adds up to two thirds to it.
 constexpr float chain_truncation(int chain) {
   return static_cast<float>(chain / 16) * 0x1.8p-26f;
 }

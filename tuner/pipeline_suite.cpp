@@ -10,7 +10,7 @@ constexpr Ablation kAblations[] = {Ablation::kNothing, Ablation::kPingPong, Abla
                                    Ablation::kTurnsAndSpecialisation};
 
 /// Two teams of 64 rows with long key tiles, with a second slot for queries, and with rings of
-/// three: which is best depends on what is off.
+/// three; three teams: which is best depends on what is off.
 struct Tile {
   int tile_m, tile_n, stages, query_stages;
 };

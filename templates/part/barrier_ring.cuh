@@ -1,5 +1,5 @@
 #pragma once
-// Rings of shared-memory slots that one warp fills by TMA and warpgroups empty.
+// Rings of shared-memory slots that a warp fills by TMA and warpgroups empty.
 
 #include "instruction/elect.cuh"
 #include "instruction/mbarrier.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-// How the producer tells the other roles of a block which query tile comes next.
+// How the role that loads queries tells the other roles of a block which query tile comes next.
 
 #include "part/barrier_ring.cuh"
 #include "part/scheduler.cuh"

@@ -1,6 +1,6 @@
 #pragma once
 // The role that fills an fa3 block: one thread that asks the TMA for tiles of Q, K and V as their
-// slots come free.
+// slots come free. part/team_loader.cuh asks for them by the same functions.
 
 #include "instruction/tma.cuh"
 #include "mapped_parameters.cuh"
