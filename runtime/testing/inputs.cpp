@@ -74,6 +74,15 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
     };
   };
 
+  // The last column: a sum that begins with the largest product rounds all others at its size, by
+  // more than a plain fp32 sum may here.
+  const auto with_last_column = [&](auto last) {
+    return [&source, &keys, last](int row, int column) {
+      const double noise = source.next();
+      return column == keys.columns - 1 ? last(row) : noise;
+    };
+  };
+
   const auto risen = [&keys, rise](int row) { return rise * (row + 1) / keys.rows; };
   const auto spike = [&](int row) {
     return row % kSpikeDistance == kSpikeDistance / 2 ? risen(row) : 0.0;
@@ -111,8 +120,8 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
       tensors.key = fill(dtype, keys, with_first_column(risen));
       break;
     case InputKind::kSpikes:
-      tensors.query = fill(dtype, queries, with_first_column([&](int) { return 1.0 / scale; }));
-      tensors.key = fill(dtype, keys, with_first_column(spike));
+      tensors.query = fill(dtype, queries, with_last_column([&](int) { return 1.0 / scale; }));
+      tensors.key = fill(dtype, keys, with_last_column(spike));
       break;
     case InputKind::kJumps:
       tensors.query = fill(dtype, queries, asks);
