@@ -233,7 +233,7 @@ template <class Config>
 inline void redo_large_rows(const WarpTile<Config>& warp_tile,
                             const AttentionParameters& parameters) {
   using Element = typename Config::Element;
-  for_each_large_row(warp_tile.softmax.reference, warp_tile.softmax.sum, [&](int row) {
+  for_each_large_row(warp_tile.softmax.reference, [&](int row) {
     const Work<Config> work(parameters);
     const WorkItem& item = work.item;
     const int query = work.first_query + WarpTile<Config>::first_row() + row;

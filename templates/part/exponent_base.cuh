@@ -38,10 +38,8 @@ inline float move_factor(const ExponentBase& from, const ExponentBase& to) {
   return fast_exp2(from.value - to.value + (from.residue - to.residue));
 }
 
-/// The same of a row whose base rises, rounded. Relative to one too large for that, probabilities
-/// may have overflowed: NaN, so that the row's sum tells (part/exact_rows.cuh).
+/// The same of a row whose base rises, rounded.
 inline float rise_factor(float from, float to) {
-  if (is_large_base(from)) return infinity() - infinity();
   return fast_exp2(from - finite_base(to));
 }
 

@@ -69,7 +69,7 @@ class TeamStore {
       } else if constexpr (!Config::kTmaStore) {
         store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
       }
-      if (must_redo(rows.softmax.reference[row], rows.softmax.sum[row])) continue;
+      if (must_redo(rows.softmax.reference[row])) continue;
       if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
     }
     if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
@@ -120,7 +120,7 @@ class TeamStore {
   /// part/exact_rows.cuh's, for rows that are stored, or staged in `tile` for the TMA.
   void redo_large_rows(const TeamRows<Config>& rows, const Work<Config>& work,
                        unsigned char* tile) const {
-    for_each_large_row(rows.softmax.reference, rows.softmax.sum, [&](int row) {
+    for_each_large_row(rows.softmax.reference, [&](int row) {
       const int tile_row = warp_row() + row;
       const RowPlace place = work.place(parameters_, tile_row);
       if (!place.exists) return;

@@ -112,32 +112,6 @@ TEST_CASE("large logits, however rows are walked and stored") {
   }
 }
 
-TEST_CASE("a row that begins far below its largest logit forgets that") {
-  HostCompiler compiler;
-  const DeviceLimits limits = find_architecture("sm_90a");
-  const Variant variant{.dtype = DataType::kFp16, .head_dim = 8};
-  const KernelConfig fa2 = config_of(Family::kFa2);
-  for (const KernelConfig& config :
-       {config_of(Family::kFa1), fa2, with(fa2, RunningMax::kEveryBlock), in_splits(fa2, false),
-        config_of(Family::kFa3)}) {
-    const HostConfig compiled = compile_for_host(compiler, variant, config, limits);
-    const Problem problem = scaled_problem(variant, 1, config);
-    HostTensors tensors = make_inputs(problem, InputKind::kNormal, drawn_seed());
-    std::fill(tensors.query.begin(), tensors.query.end(),
-              element_from_float(DataType::kFp16, 20000.0f));
-    // The block that is walked first: fa3 begins with the last one.
-    const bool backwards = config.family == Family::kFa3;
-    for (std::size_t i = 0; i < tensors.key.size(); ++i) {
-      const std::size_t key = i / 8;
-      const bool far = backwards ? key >= 192 : key < 64;
-      tensors.key[i] = element_from_float(DataType::kFp16, far ? -20000.0f : 0.0f);
-    }
-    INFO(full_text(config));
-    const HostCase input = make_host_case(problem, tensors);
-    CHECK(verify_on_host(input, compiled, limits, {.seed = 1}).explain() == "");
-  }
-}
-
 TEST_CASE("equal keys of large logits add up exactly") {
   HostCompiler compiler;
   const Variant variant{.dtype = DataType::kFp16, .head_dim = 8};
