@@ -88,8 +88,8 @@ AttentionResult run_reference(const Device& device, Compiler& compiler, const Pr
   std::vector<double> workspace(plan.workspace_bytes / sizeof(double));
   buffers.workspace().download(workspace.data(), plan.workspace_bytes);
   const auto* base = static_cast<const char*>(buffers.workspace().data());
-  const auto lse_offset = static_cast<std::size_t>(
-      reinterpret_cast<const char*>(parameters.partial_rows) - base);
+  const auto lse_offset =
+      static_cast<std::size_t>(reinterpret_cast<const char*>(parameters.partial_rows) - base);
   const auto lse = workspace.begin() + static_cast<std::ptrdiff_t>(lse_offset / sizeof(double));
   AttentionResult result;
   result.output.assign(workspace.begin(),

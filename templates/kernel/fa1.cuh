@@ -239,7 +239,7 @@ inline void redo_large_rows(const SharedStorage<Config>& shared, const QueryTile
   sync_block();
 #pragma unroll 1
   for (int row = warp(); row < rows; row += Config::kWarps) {
-    if (!must_redo(shared.reference[row])) continue;
+    if (!is_large_base(shared.reference[row])) continue;
     const int query = tile.first_query + row;
     const ExactRow<Config> exact(parameters, mask, tile.range, query);
     exact.store_row(tensor_row<Element>(parameters.output, item.batch, item.head, query));

@@ -147,18 +147,13 @@ class ExactRow {
   double output_[kColumns] = {};
 };
 
-/// Whether the main loop has no result for a row.
-inline bool must_redo(float base) {
-  return is_large_base(base);
-}
-
-/// Calls redo(row) with each of a warp's rows that must be redone, after all have been stored or
+/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored or
 /// staged. The lanes hold the bases as they hold a fragment's rows.
 template <int kThreadRows, class Redo>
 inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
   unsigned large = 0;
 #pragma unroll
-  for (int row = 0; row < kThreadRows; ++row) large |= must_redo(bases[row]) ? 1u << row : 0u;
+  for (int row = 0; row < kThreadRows; ++row) large |= is_large_base(bases[row]) ? 1u << row : 0u;
   if (!warp_any(large != 0)) return;
   sync_warp();
 #pragma unroll 1

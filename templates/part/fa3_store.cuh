@@ -69,7 +69,7 @@ class TeamStore {
       } else if constexpr (!Config::kTmaStore) {
         store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
       }
-      if (must_redo(rows.softmax.reference[row])) continue;
+      if (is_large_base(rows.softmax.reference[row])) continue;
       if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
     }
     if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);

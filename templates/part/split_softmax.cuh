@@ -31,9 +31,8 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
 #pragma unroll
   for (int row = 0; row < StepRows<Config>::kRows; ++row) {
     const float before = reference[fragment_row(row)];
-    const float after = team_maximum(exchange, before, fragment_row(row));
-    rows.reference[row] = finite_base(after);
-    rows.factor[row] = after == before ? 1.0f : rise_factor(before, after);
+    rows.reference[row] = finite_base(team_maximum(exchange, before, fragment_row(row)));
+    rows.factor[row] = rise_factor(before, rows.reference[row]);
     rows.sum[row] = 0.0f;
   }
   scores.for_each([&](int row, int, int, float& score) {
@@ -56,7 +55,7 @@ inline void update_statistics(const TeamExchange<Config>& exchange, float* refer
   if (KeySplit<Config>::key_warp() != 0) return;
   const float before = reference[lane()];
   const float after = team_maximum(exchange, before, lane());
-  float total = sum[lane()] * (after == before ? 1.0f : rise_factor(before, after));
+  float total = sum[lane()] * rise_factor(before, after);
 #pragma unroll
   for (const auto& warp_sums : exchange.sum) total += warp_sums[lane()];
   reference[lane()] = after;
