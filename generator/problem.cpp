@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "templates/warpgroup_layout.cuh"
+
 namespace heddle {
 
 void require(const std::optional<Rejection>& rejection) {
@@ -14,6 +16,14 @@ Strides resolved_strides(const Strides& strides, int heads, int rows, int column
   if (!strides.is_default()) return strides;
   const long long head = static_cast<long long>(rows) * columns;
   return {.batch = heads * head, .head = head, .row = columns};
+}
+
+MatrixExtent value_extent(const Problem& problem) {
+  const int keys = problem.sizes.seqlen_kv;
+  const int columns = problem.variant.head_dim;
+  if (problem.variant.value_layout == ValueLayout::kRows) return {keys, columns};
+  // Whole groups; more than INT_MAX - 15 keys have no tensor map anyway (reject_problem).
+  return {columns, (keys / kKeyGroup + (keys % kKeyGroup != 0 ? 1 : 0)) * kKeyGroup};
 }
 
 double resolved_scale(const Variant& variant, const Sizes& sizes) {
@@ -52,8 +62,9 @@ double minimal_bytes(const Problem& problem) {
   const double query_rows = static_cast<double>(sizes.batch) * sizes.heads * sizes.seqlen_q;
   const double key_rows =
       static_cast<double>(sizes.batch) * sizes.resolved_kv_heads() * sizes.seqlen_kv;
-  const double row_bytes = problem.variant.head_dim * element_bytes(problem.variant.dtype);
-  return 2 * (query_rows + key_rows) * row_bytes;
+  const int in = element_bytes(problem.variant.dtype);
+  const int out = element_bytes(output_type(problem.variant));
+  return problem.variant.head_dim * (query_rows * (in + out) + 2 * key_rows * in);
 }
 
 }  // namespace heddle

@@ -15,6 +15,13 @@ enum class DataType { kFp16, kBf16, kE4m3 };
 enum class MaskKind { kFull, kCausal };
 enum class Direction { kForward, kBackward };
 enum class LengthKind { kFixed, kCuSeqlens, kSeqused };
+/// What shares one factor that 8-bit elements of Q and K are multiplied by. A value's factor is its
+/// head's where that of a query is finer.
+enum class ScaleKind { kTensor, kHead, kBlock, kToken };
+/// How V lies in memory: like K; or transposed, [batch, head, column, key], with the keys of each
+/// 16 in the order that 8-bit products want (templates/warpgroup_layout.cuh, wgmma_8bit_key), whole
+/// groups of 16, zeros past the last key.
+enum class ValueLayout { kRows, kTransposed };
 
 template <>
 struct EnumNames<DataType> {
@@ -39,6 +46,19 @@ struct EnumNames<LengthKind> {
       std::pair{LengthKind::kCuSeqlens, std::string_view("cu_seqlens")},
       std::pair{LengthKind::kSeqused, std::string_view("seqused")}};
 };
+template <>
+struct EnumNames<ScaleKind> {
+  static constexpr std::array names{std::pair{ScaleKind::kTensor, std::string_view("tensor")},
+                                    std::pair{ScaleKind::kHead, std::string_view("head")},
+                                    std::pair{ScaleKind::kBlock, std::string_view("block")},
+                                    std::pair{ScaleKind::kToken, std::string_view("token")}};
+};
+template <>
+struct EnumNames<ValueLayout> {
+  static constexpr std::array names{
+      std::pair{ValueLayout::kRows, std::string_view("rows")},
+      std::pair{ValueLayout::kTransposed, std::string_view("transposed")}};
+};
 
 constexpr int element_bytes(DataType type) {
   return type == DataType::kE4m3 ? 1 : 2;
@@ -50,6 +70,11 @@ struct Variant {
   MaskKind mask = MaskKind::kFull;
   /// Bytes (16, 8, 4 or 2) that divide every base address and every stride of Q, K, V and O.
   int alignment = 16;
+
+  // Of e4m3 inputs; neutral with others.
+  DataType output_dtype = DataType::kBf16;  ///< with other inputs O has their type
+  ScaleKind scales = ScaleKind::kHead;
+  ValueLayout value_layout = ValueLayout::kRows;
 
   // Neutral today; asking for one is the error 'unsupported: FIELD'.
   int head_dim_v = 0;     ///< 0 = head_dim
@@ -73,6 +98,12 @@ struct Variant {
               "columns of Q, K, V and O: a multiple of 8 up to 256"),
         field("mask", &Variant::mask, "full, or causal aligned to the bottom-right corner"),
         field("alignment", &Variant::alignment, "bytes that divide every address and stride"),
+        field("output_dtype", &Variant::output_dtype,
+              "e4m3 inputs: element type of O, bf16 or fp16"),
+        field("scales", &Variant::scales,
+              "e4m3 inputs: what has a scale of its own: tensor, head, block (128 rows) or token"),
+        field("value_layout", &Variant::value_layout,
+              "e4m3 inputs: V in rows, or transposed in the order that 8-bit products want"),
         field("head_dim_v", &Variant::head_dim_v, "columns of V and O; 0 = head_dim"),
         field("window_left", &Variant::window_left, "keys before the diagonal; -1 = unlimited"),
         field("window_right", &Variant::window_right, "keys after the diagonal; -1 = unlimited"),
@@ -90,6 +121,11 @@ struct Variant {
   }
   friend bool operator==(const Variant& a, const Variant& b) { return fields_equal(a, b); }
 };
+
+/// Element type of O.
+constexpr DataType output_type(const Variant& variant) {
+  return variant.dtype == DataType::kE4m3 ? variant.output_dtype : variant.dtype;
+}
 
 /// Strides of a [batch, head, row, column] tensor in elements; columns are contiguous.
 /// All zero = contiguous in that order.
@@ -158,6 +194,12 @@ void require(const std::optional<Rejection>& rejection);
 
 /// Strides with the contiguous default filled in.
 Strides resolved_strides(const Strides& strides, int heads, int rows, int columns);
+/// Rows and columns of a head of V as it lies in memory.
+struct MatrixExtent {
+  int rows = 0;
+  int columns = 0;
+};
+MatrixExtent value_extent(const Problem& problem);
 /// The scale a launch multiplies with.
 double resolved_scale(const Variant& variant, const Sizes& sizes);
 /// True when there is nothing to compute (batch, heads or seqlen_q is 0).

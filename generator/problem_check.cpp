@@ -85,12 +85,44 @@ Verdict check_later_features(const Variant& variant) {
       refuse_unless(variant.lengths == none.lengths, "lengths", value_text(variant.lengths),
                     "fixed"),
       refuse_unless(!variant.paged_kv, "paged_kv", "true", "false"),
-      refuse_unless(!variant.batch_invariant, "batch_invariant", "true", "false"),
-      refuse_unless(variant.dtype != DataType::kE4m3, "dtype", value_text(variant.dtype),
-                    "fp16 or bf16")};
+      refuse_unless(!variant.batch_invariant, "batch_invariant", "true", "false")};
   const auto found = std::find_if(verdicts.begin(), verdicts.end(),
                                   [](const Verdict& verdict) { return verdict.has_value(); });
   return found == verdicts.end() ? std::nullopt : *found;
+}
+
+/// What belongs to 8-bit inputs.
+Verdict check_scaled_inputs(const Variant& variant) {
+  if (variant.dtype == DataType::kE4m3) {
+    if (variant.output_dtype != DataType::kE4m3) return std::nullopt;
+    return invalid("output_dtype", value_text(variant.output_dtype),
+                   "is no type that O can have; give bf16 or fp16");
+  }
+  const Variant neutral{};
+  const auto refuse_unless = [&](bool is_neutral, const char* field, const std::string& value) {
+    if (is_neutral) return Verdict{};
+    return invalid(
+        field, value,
+        "applies to e4m3 inputs only, not to " + value_text(variant.dtype) + "; leave it out");
+  };
+  if (auto verdict = refuse_unless(variant.output_dtype == neutral.output_dtype, "output_dtype",
+                                   value_text(variant.output_dtype))) {
+    return verdict;
+  }
+  if (auto verdict =
+          refuse_unless(variant.scales == neutral.scales, "scales", value_text(variant.scales))) {
+    return verdict;
+  }
+  return refuse_unless(variant.value_layout == neutral.value_layout, "value_layout",
+                       value_text(variant.value_layout));
+}
+
+/// Rows of 8-bit elements are a whole number of 32-byte steps of the products.
+Verdict check_scaled_head_dim(const Variant& variant) {
+  if (variant.dtype != DataType::kE4m3 || variant.head_dim % 32 == 0) return std::nullopt;
+  return invalid("head_dim", value_text(variant.head_dim),
+                 "is not a multiple of 32, as e4m3 inputs want; pad Q, K and V to " +
+                     value_text((variant.head_dim + 31) / 32 * 32));
 }
 
 Verdict check_alignment(int alignment) {
@@ -149,7 +181,9 @@ Verdict check_sizes(const Sizes& sizes) {
 
 std::optional<Rejection> reject_variant(const Variant& variant) {
   if (auto verdict = check_head_dim(variant.head_dim)) return verdict;
+  if (auto verdict = check_scaled_head_dim(variant)) return verdict;
   if (auto verdict = check_value_dim(variant)) return verdict;
+  if (auto verdict = check_scaled_inputs(variant)) return verdict;
   if (auto verdict = check_alignment(variant.alignment)) return verdict;
   if (auto verdict = check_window("window_left", variant.window_left)) return verdict;
   if (auto verdict = check_window("window_right", variant.window_right)) return verdict;

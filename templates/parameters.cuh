@@ -71,9 +71,13 @@ struct AttentionParameters {
   const void* bias;
   const float* alibi_slopes;
   const float* sinks;
-  const float* query_descale;
+
+  // 8-bit inputs; null = 1, or nothing to add.
+  const float* query_descale;  ///< elements times these are Q; part/descale.cuh has their shapes
   const float* key_descale;
   const float* value_descale;
+  const float* value_mean;         ///< [batch, kv_heads, head_dim]: added to O
+  const float* log_sum_exp_shift;  ///< [batch, heads, seqlen_q]: added to the log-sum-exp
 };
 
 /// Where a logit sits; what score and mask hooks are told.

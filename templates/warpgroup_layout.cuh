@@ -9,6 +9,10 @@ constexpr int kWarpgroupRows = 64;   ///< of a wgmma's result
 constexpr int kBoxColumns = 64;      ///< 16-bit columns of a TMA box: 128 bytes, the widest swizzle
 constexpr int kTmaAlignment = 1024;  ///< of a tile in shared memory
 constexpr int kBarrierBytes = 8;
+/// Keys that transposed 8-bit values have in an order of their own (wgmma_8bit_key).
+constexpr int kKeyGroup = 16;
+/// Rows of Q or K that share a block's scale.
+constexpr int kScaleBlockRows = 128;
 /// Warps of the producer's warpgroup that look at masked values.
 constexpr int kGuardWarps = 3;
 

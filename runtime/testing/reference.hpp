@@ -17,10 +17,22 @@
 
 namespace heddle {
 
-/// One problem's host tensors: raw elements (fp16/bf16 bits), laid out by the problem's strides.
-/// They may be longer than the problem reaches.
+/// What comes with 8-bit inputs, all fp32; empty: 1, or nothing to add. Elements times their factor
+/// are Q, K and V. A quantiser that took a mean off V, or off K, says what to add again.
+struct HostScales {
+  std::vector<float> query_descale;      ///< by Variant::scales: [1], [batch, heads], the same by
+                                         ///< blocks of 128 rows, or by rows
+  std::vector<float> key_descale;        ///< the same of kv_heads
+  std::vector<float> value_descale;      ///< [1] where scales=tensor, else [batch, kv_heads]
+  std::vector<float> value_mean;         ///< [batch, kv_heads, head_dim], added to O
+  std::vector<float> log_sum_exp_shift;  ///< [batch, heads, seqlen_q], added to the log-sum-exp
+};
+
+/// One problem's host tensors: raw elements (fp16 or bf16 bits, e4m3 in the low byte), laid out by
+/// the problem's strides, V by its value_layout. They may be longer than the problem reaches.
 struct HostTensors {
   std::vector<std::uint16_t> query, key, value;
+  HostScales scales;
 };
 
 struct AttentionResult {
