@@ -12,12 +12,6 @@
 namespace heddle {
 namespace {
 
-std::string flag_name(std::string_view field_name) {
-  std::string name(field_name);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return "--" + name;
-}
-
 /// What a problem is when nothing is said: small enough for any GPU, large enough to be typical.
 Problem typical_problem() {
   Problem problem;
@@ -54,6 +48,12 @@ KernelConfig family_default(Family family, const Problem& problem, const DeviceL
 }
 
 }  // namespace
+
+std::string flag_name(std::string_view field_name) {
+  std::string name(field_name);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
 
 std::string problem_flags_text(const Problem& problem) {
   std::string text;

@@ -20,6 +20,9 @@ namespace heddle {
 /// The largest number a flag takes that counts something.
 constexpr int kMaxCount = 1'000'000;
 
+/// "--head-dim" for "head_dim".
+std::string flag_name(std::string_view field_name);
+
 /// --batch, --heads, --head-dim …, --problem FILE.yaml. A flag overrides the file.
 class ProblemFlags {
  public:

@@ -1,83 +1,18 @@
 #include "cli/npy.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
-#include "cli/npy_header.hpp"
+#include "cli/npy_file.hpp"
 #include "runtime/testing/element.hpp"
 
 namespace heddle {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
-
-constexpr std::uint64_t kLongestHeader = 1 << 20;
-
-[[noreturn]] void fail(const NpySource& source, const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, source.field,
-              source.field + ": '" + source.path + "' " + what);
-}
-
-/// One open file whose size is known, so that nothing is allocated for data that is not there.
-class NpyFile {
- public:
-  explicit NpyFile(const NpySource& source) : source_(source) {
-    std::error_code error;
-    size_ = std::filesystem::file_size(source.path, error);
-    stream_.open(source.path, std::ios::binary);
-    if (error || !stream_) fail(source, "cannot be read; check that the file exists");
-  }
-
-  NpyHeader read_header() {
-    char prefix[8];
-    read(prefix, sizeof prefix);
-    if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) {
-      fail(source_,
-           "is not a .npy file (it does not start with \\x93NUMPY); write one with "
-           "numpy.save");
-    }
-    const int major = static_cast<unsigned char>(prefix[6]);
-    if (major < 1 || major > 3) {
-      fail(source_,
-           "has .npy format version " + std::to_string(major) + "; versions 1, 2 and 3 are known");
-    }
-    unsigned char length_bytes[4] = {};
-    read(reinterpret_cast<char*>(length_bytes), major == 1 ? 2 : 4);
-    std::uint64_t length = 0;
-    for (int i = 3; i >= 0; --i) length = length * 256 + length_bytes[i];
-    if (length > kLongestHeader) {
-      fail(source_, "claims a header of " + std::to_string(length) + " bytes; the file is damaged");
-    }
-    std::string text(length, ' ');
-    read(text.data(), length);
-    try {
-      return parse_npy_header(text);
-    } catch (const Error& error) {
-      fail(source_, std::string("has a header that cannot be understood: ") + error.what());
-    }
-  }
-
-  std::uint64_t bytes_left() const { return size_ - read_; }
-
-  void read(char* to, std::uint64_t bytes) {
-    if (bytes_left() < bytes) {
-      fail(source_, "is truncated: it ends after " + std::to_string(size_) +
-                        " bytes, within its header; write it again with numpy.save");
-    }
-    stream_.read(to, static_cast<std::streamsize>(bytes));
-    if (!stream_) fail(source_, "cannot be read to its end");
-    read_ += bytes;
-  }
-
- private:
-  const NpySource& source_;
-  std::ifstream stream_;
-  std::uint64_t size_ = 0, read_ = 0;
-};
 
 TensorShape tensor_shape(const NpySource& source, const NpyHeader& header) {
   std::string text;
@@ -97,11 +32,22 @@ TensorShape tensor_shape(const NpySource& source, const NpyHeader& header) {
           static_cast<int>(header.shape[2]), static_cast<int>(header.shape[3])};
 }
 
-/// Bytes of an element as stored; refuses what no 16-bit tensor can be made of.
+DataType element_type(NpyElements elements) {
+  if (elements == NpyElements::kE4m3) return DataType::kE4m3;
+  return elements == NpyElements::kBf16 ? DataType::kBf16 : DataType::kFp16;
+}
+
+/// Bytes of an element as stored; refuses what no tensor of `elements` can be made of.
 int stored_bytes(const NpySource& source, const std::string& descr, NpyElements elements) {
-  if (descr.size() == 3 && descr[0] == '>') {
-    fail(source,
-         "is big endian (" + descr + "); convert it with array.astype('<" + descr.substr(1) + "')");
+  const bool is_byte = descr == "|u1" || descr == "<u1";
+  if (elements == NpyElements::kE4m3) {
+    if (is_byte) return 1;
+    fail(source, "has element type '" + descr +
+                     "', but e4m3 was asked for, whose bits come as uint8 (|u1): save "
+                     "array.view('uint8'), or leave --dtype e4m3 away");
+  }
+  if (is_byte) {
+    fail(source, "holds uint8 (" + descr + "); say with --dtype e4m3 that these are e4m3 bits");
   }
   if (descr == "<f4") return 4;
   if (descr == "<f2" && elements == NpyElements::kBf16) {
@@ -115,8 +61,8 @@ int stored_bytes(const NpySource& source, const std::string& descr, NpyElements 
     fail(source, "holds uint16 (<u2); say with the bf16 flag that these are bf16 bits");
   }
   fail(source, "has element type '" + descr +
-                   "'; float16 (<f2), float32 (<f4) and bf16 as uint16 (<u2) can be read: "
-                   "convert it with array.astype('float16')");
+                   "'; float16 (<f2), float32 (<f4), bf16 as uint16 (<u2) and e4m3 as uint8 (|u1) "
+                   "can be read: convert it with array.astype('float16')");
 }
 
 std::uint16_t narrow(const NpySource& source, DataType dtype, float value) {
@@ -133,6 +79,22 @@ void require_equal(const NpySource& source, const char* what, int actual, const 
   if (actual == expected) return;
   fail(source, std::string("has ") + what + " " + value_text(actual) + ", but " + other.field +
                    " '" + other.path + "' has " + value_text(expected) + "; they must be equal");
+}
+
+void require_value_extent(const NpySource& source, const TensorShape& shape,
+                          const NpySource& key_file, const Problem& problem) {
+  if (problem.variant.value_layout == ValueLayout::kRows) {
+    require_equal(source, "seqlen", shape.rows, key_file, problem.sizes.seqlen_kv);
+    require_equal(source, "head_dim", shape.columns, key_file, problem.variant.head_dim);
+    return;
+  }
+  const TensorShape expected = value_shape(problem);
+  if (shape.rows == expected.rows && shape.columns == expected.columns) return;
+  fail(source, "has " + value_text(shape.rows) + " rows of " + value_text(shape.columns) +
+                   ", but V transposed for key '" + key_file.path + "' has " +
+                   value_text(expected.rows) + " (head_dim) of " + value_text(expected.columns) +
+                   " (the keys in whole groups of 16); leave --value-layout transposed away if V "
+                   "has K's shape");
 }
 
 void write_file(const std::string& path, const NpyHeader& header, const void* data,
@@ -152,37 +114,36 @@ void write_file(const std::string& path, const NpyHeader& header, const void* da
 NpyTensor read_npy(const NpySource& source, NpyElements elements) {
   NpyFile file(source);
   const NpyHeader header = file.read_header();
-  if (header.fortran_order) {
-    fail(source, "is in Fortran order; convert it with numpy.ascontiguousarray");
-  }
   const int width = stored_bytes(source, header.descr, elements);
   NpyTensor tensor;
   tensor.shape = tensor_shape(source, header);
-  tensor.dtype = elements == NpyElements::kBf16 ? DataType::kBf16 : DataType::kFp16;
+  tensor.dtype = element_type(elements);
   const std::size_t count = tensor.shape.elements();
-  if (file.bytes_left() != count * width) {
-    const bool shorter = file.bytes_left() < count * width;
-    fail(source, std::string(shorter ? "is truncated" : "is too long") + ": its shape needs " +
-                     std::to_string(count * width) + " bytes of data, it has " +
-                     std::to_string(file.bytes_left()) + "; write it again with numpy.save");
-  }
+  file.require_data(count, static_cast<std::size_t>(width));
   tensor.elements.resize(count);
   if (width == 2) {
-    file.read(reinterpret_cast<char*>(tensor.elements.data()), count * 2);
+    file.read(tensor.elements.data(), count * 2);
+    return tensor;
+  }
+  if (width == 1) {
+    std::vector<std::uint8_t> bytes(count);
+    file.read(bytes.data(), count);
+    std::copy(bytes.begin(), bytes.end(), tensor.elements.begin());
     return tensor;
   }
   std::vector<float> values(count);
-  file.read(reinterpret_cast<char*>(values.data()), count * 4);
+  file.read(values.data(), count * 4);
   for (std::size_t i = 0; i < count; ++i) {
     tensor.elements[i] = narrow(source, tensor.dtype, values[i]);
   }
   return tensor;
 }
 
-AttentionInput read_attention_inputs(const AttentionFiles& files, NpyElements elements) {
-  const NpySource query_file{"query", files.query};
-  const NpySource key_file{"key", files.key};
-  const NpySource value_file{"value", files.value};
+AttentionInput read_attention_inputs(const AttentionFiles& files, NpyElements elements,
+                                     ValueLayout value_layout) {
+  const NpySource query_file{files.prefix + "query", files.query};
+  const NpySource key_file{files.prefix + "key", files.key};
+  const NpySource value_file{files.prefix + "value", files.value};
   NpyTensor query = read_npy(query_file, elements);
   NpyTensor key = read_npy(key_file, elements);
   NpyTensor value = read_npy(value_file, elements);
@@ -190,8 +151,6 @@ AttentionInput read_attention_inputs(const AttentionFiles& files, NpyElements el
   require_equal(key_file, "head_dim", key.shape.columns, query_file, query.shape.columns);
   require_equal(value_file, "batch", value.shape.batch, key_file, key.shape.batch);
   require_equal(value_file, "heads", value.shape.heads, key_file, key.shape.heads);
-  require_equal(value_file, "seqlen", value.shape.rows, key_file, key.shape.rows);
-  require_equal(value_file, "head_dim", value.shape.columns, key_file, key.shape.columns);
   const int kv_heads = key.shape.heads;
   if (query.shape.heads > 0 && (kv_heads == 0 || query.shape.heads % kv_heads != 0)) {
     fail(key_file, "has " + value_text(kv_heads) + " heads, which do not divide the " +
@@ -200,11 +159,13 @@ AttentionInput read_attention_inputs(const AttentionFiles& files, NpyElements el
   AttentionInput input;
   input.problem.variant.dtype = query.dtype;
   input.problem.variant.head_dim = query.shape.columns;
+  input.problem.variant.value_layout = value_layout;
   input.problem.sizes.batch = query.shape.batch;
   input.problem.sizes.heads = query.shape.heads;
   input.problem.sizes.kv_heads = kv_heads;
   input.problem.sizes.seqlen_q = query.shape.rows;
   input.problem.sizes.seqlen_kv = key.shape.rows;
+  require_value_extent(value_file, value.shape, key_file, input.problem);
   input.tensors = {std::move(query.elements), std::move(key.elements), std::move(value.elements)};
   return input;
 }
@@ -212,7 +173,7 @@ AttentionInput read_attention_inputs(const AttentionFiles& files, NpyElements el
 void write_npy_output(const std::string& path, const Problem& problem,
                       const std::vector<std::uint16_t>& output) {
   const TensorShape shape = query_shape(problem);
-  const bool is_fp16 = problem.variant.dtype == DataType::kFp16;
+  const bool is_fp16 = output_type(problem.variant) == DataType::kFp16;
   write_file(
       path, {is_fp16 ? "<f2" : "<u2", false, {shape.batch, shape.heads, shape.rows, shape.columns}},
       output.data(), output.size() * sizeof output[0]);

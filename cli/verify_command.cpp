@@ -47,7 +47,12 @@ int run_verify(const VerifyOptions& options) {
   require_known_device(options);
   if (options.device == "host") return verify_on_cpu(options);
   if (options.suite) return verify_suite(options);
-  const auto [problem, tensors] = verify_input(options);  // wrong input is told on any machine
+  const auto [problem, tensors, original] = verify_input(options);  // wrong input is told anywhere
+  if (original) {
+    throw Error(ErrorCode::kUnsupported, "original_q",
+                "--original-q: the error against originals is computed with --device host only so "
+                "far; give that, or leave the originals out");
+  }
   if (is_empty(problem.sizes)) return report_empty(options);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
@@ -81,20 +86,28 @@ int report_empty(const VerifyOptions& options) {
 }
 
 int report_comparison(const VerifyOptions& options, const Problem& problem,
-                      const KernelConfig& config, const Comparison& result) {
+                      const KernelConfig& config, const Comparison& result,
+                      const std::optional<EndToEndError>& end_to_end) {
   const CheckRecord& record = result.record;
   const int code = record.passed ? kExitDone : kExitAnswerIsNo;
   if (options.json) {
-    const nlohmann::json json{{"passed", record.passed},
-                              {"config", canonical_text(config)},
-                              {"variant", canonical_text(problem.variant)},
-                              {"sizes", canonical_text(problem.sizes)},
-                              {"max_error", record.max_error},
-                              {"baseline_max_error", record.baseline_max_error},
-                              {"rms_error", record.rms_error},
-                              {"baseline_rms_error", record.baseline_rms_error},
-                              {"lse_error", record.lse_error},
-                              {"explanation", result.explanation}};
+    nlohmann::json json{{"passed", record.passed},
+                        {"config", canonical_text(config)},
+                        {"variant", canonical_text(problem.variant)},
+                        {"sizes", canonical_text(problem.sizes)},
+                        {"max_error", record.max_error},
+                        {"baseline_max_error", record.baseline_max_error},
+                        {"rms_error", record.rms_error},
+                        {"baseline_rms_error", record.baseline_rms_error},
+                        {"lse_error", record.lse_error},
+                        {"explanation", result.explanation}};
+    if (end_to_end) {
+      json["end_to_end"] = {{"max_error", end_to_end->max_error},
+                            {"rms_error", end_to_end->rms_error},
+                            {"rounding_rms_error", end_to_end->rounding_rms_error},
+                            {"output_rms", end_to_end->output_rms},
+                            {"lse_error", end_to_end->log_sum_exp_error}};
+    }
     std::cout << json.dump(2) << '\n';
     return code;
   }
@@ -103,14 +116,22 @@ int report_comparison(const VerifyOptions& options, const Problem& problem,
       "LSE max error {:.3e}\n",
       record.passed ? "passed" : "FAILED", full_text(config), record.max_error,
       record.baseline_max_error, record.rms_error, record.baseline_rms_error, record.lse_error);
+  if (end_to_end) {
+    std::cout << fmt::format(
+        "against the originals: O max error {:.3e}, RMS {:.3e} of {:.3e} (by rounding Q, K and V "
+        "alone {:.3e}), LSE max error {:.3e}\n",
+        end_to_end->max_error, end_to_end->rms_error, end_to_end->output_rms,
+        end_to_end->rounding_rms_error, end_to_end->log_sum_exp_error);
+  }
   if (!result.explanation.empty()) std::cout << result.explanation << '\n';
   return code;
 }
 
-std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
+VerifyInput verify_input(const VerifyOptions& options) {
   if (options.files.given()) {
     AttentionInput input = options.files.read(options.problem);
-    return {input.problem, std::move(input.tensors)};
+    std::optional<AttentionInput> original = options.files.read_originals(input.problem);
+    return {input.problem, std::move(input.tensors), std::move(original)};
   }
   const Problem asked = options.problem.resolve();
   const Problem problem = with_pooled_outputs(asked);
@@ -123,7 +144,7 @@ std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options) {
     }
     std::cout << '\n';
   }
-  return {problem, make_inputs(problem, inputs.kind, seed, inputs.rise)};
+  return {problem, make_inputs(problem, inputs.kind, seed, inputs.rise), std::nullopt};
 }
 
 void register_verify(const CommandSink& sink) {
@@ -135,6 +156,7 @@ void register_verify(const CommandSink& sink) {
   options->target.add_to(verb);
   options->services.add_to(verb);
   options->files.add_to(verb);
+  options->files.add_originals_to(verb);
   verb.add_option("--device", options->device,
                   "gpu, or host: the same kernels on this CPU, with every access checked");
   verb.add_option("--host-compiler", options->host_compiler,

@@ -45,7 +45,7 @@ int verify_on_cpu(const VerifyOptions& options) {
     HostCompiler compiler({options.host_compiler});
     return verify_host_suite(options, compiler);
   }
-  auto [problem, tensors] = verify_input(options);
+  auto [problem, tensors, original] = verify_input(options);
   if (is_empty(problem.sizes)) return report_empty(options);
   const DeviceLimits limits = limits_of(options);
   const KernelConfig config = options.kernel.resolve_runnable(problem, limits);
@@ -54,11 +54,16 @@ int verify_on_cpu(const VerifyOptions& options) {
   HostVerifyOptions verify;
   verify.seed = seed_of(options);
   verify.landings = {Landing::kLatest, Landing::kEarliest, Landing::kRandom};
-  const HostVerdict verdict =
-      verify_on_host(make_host_case(problem, std::move(tensors)), kernels, limits, verify);
+  const HostCase host_case = make_host_case(problem, std::move(tensors));
+  const HostVerdict verdict = verify_on_host(host_case, kernels, limits, verify);
   Comparison result = verdict.comparison;
   result.explanation = verdict.explain();
-  return report_comparison(options, problem, config, result);
+  std::optional<EndToEndError> end_to_end;
+  if (original && !verdict.run.output.empty()) {
+    end_to_end = end_to_end_error(*original, problem, host_case.reference, verdict.run.output,
+                                  verdict.run.log_sum_exp);
+  }
+  return report_comparison(options, problem, config, result, end_to_end);
 }
 
 }  // namespace heddle

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "cli/end_to_end.hpp"
 #include "cli/flags.hpp"
 #include "cli/input_flags.hpp"
 #include "cli/npy_flags.hpp"
@@ -29,8 +30,13 @@ struct VerifyOptions {
   bool json = false;
 };
 
-/// The problem and its tensors: the user's files, else random ones of the kind asked for.
-std::pair<Problem, HostTensors> verify_input(const VerifyOptions& options);
+struct VerifyInput {
+  Problem problem;
+  HostTensors tensors;
+  std::optional<AttentionInput> original;  ///< what e4m3 tensors were made from
+};
+/// The user's files, else random tensors of the kind asked for.
+VerifyInput verify_input(const VerifyOptions& options);
 
 /// The families of `--suite`, which brings its own problems: throws kInvalidArgument where one was
 /// given too.
@@ -39,9 +45,11 @@ std::vector<Family> suite_families(const VerifyOptions& options);
 /// The answer for a problem without output elements.
 int report_empty(const VerifyOptions& options);
 
-/// Prints a comparison; returns the exit code.
+/// Prints a comparison and, where originals were given, the error against them; returns the exit
+/// code.
 int report_comparison(const VerifyOptions& options, const Problem& problem,
-                      const KernelConfig& config, const Comparison& result);
+                      const KernelConfig& config, const Comparison& result,
+                      const std::optional<EndToEndError>& end_to_end = std::nullopt);
 
 /// `--device host`: the same kernels on this machine's CPU, every access checked.
 int verify_on_cpu(const VerifyOptions& options);

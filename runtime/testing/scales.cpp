@@ -22,11 +22,22 @@ std::size_t ScaleShape::index(long long batch_index, long long head, long long r
   return static_cast<std::size_t>((batch_index * heads + head) * per_head() + within);
 }
 
-std::string ScaleShape::text() const {
-  if (kind == ScaleKind::kTensor) return "[1]";
-  const std::string by_head = "[" + value_text(batch) + ", " + value_text(heads);
-  if (kind == ScaleKind::kHead) return by_head + "]";
-  return by_head + ", " + value_text(per_head()) + "]";
+std::vector<long long> ScaleShape::extents() const {
+  if (kind == ScaleKind::kTensor) return {1};
+  if (kind == ScaleKind::kHead) return {batch, heads};
+  return {batch, heads, per_head()};
+}
+
+std::size_t ScaleField::count() const {
+  std::size_t product = 1;
+  for (const long long extent : extents) product *= static_cast<std::size_t>(extent);
+  return product;
+}
+
+std::string extents_text(const std::vector<long long>& extents) {
+  std::string text;
+  for (const long long extent : extents) text += (text.empty() ? "" : ", ") + value_text(extent);
+  return "[" + text + "]";
 }
 
 ScaleShape query_scale_shape(const Problem& problem) {
@@ -50,7 +61,7 @@ std::vector<ScaleField> scale_fields(const Problem& problem) {
   const int kv_heads = sizes.resolved_kv_heads();
   const auto by_shape = [](std::string_view name, std::vector<float> HostScales::*values,
                            const ScaleShape& shape) {
-    return ScaleField{name, values, shape.count(), shape.text()};
+    return ScaleField{name, values, shape.extents()};
   };
   // Both are by rows of something: [batch, heads, rows] factors have that shape.
   const ScaleShape means{ScaleKind::kToken, sizes.batch, kv_heads, problem.variant.head_dim};
@@ -73,11 +84,11 @@ void check_scales(const Problem& problem, const HostScales& scales) {
                   text + "but only e4m3 inputs have any, not " + value_text(problem.variant.dtype) +
                       "; leave it out");
     }
-    if (given == field.count) continue;
+    if (given == field.count()) continue;
     throw Error(ErrorCode::kInvalidArgument, name,
                 text + "but scales=" + value_text(problem.variant.scales) +
-                    " and the problem's sizes want " + std::to_string(field.count) + ", " +
-                    field.shape);
+                    " and the problem's sizes want " + std::to_string(field.count()) + ", " +
+                    extents_text(field.extents));
   }
 }
 

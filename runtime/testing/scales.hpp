@@ -2,6 +2,7 @@
 // Which factor belongs to which row of 8-bit inputs.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct ScaleShape {
 
   std::size_t count() const;
   std::size_t index(long long batch_index, long long head, long long row) const;
-  /// "[batch, heads, blocks of 128 queries]": what an error message says.
-  std::string text() const;
+  /// What the vector is an array of: [1], [batch, heads] or [batch, heads, blocks or rows].
+  std::vector<long long> extents() const;
 
  private:
   long long per_head() const;
@@ -34,10 +35,13 @@ ScaleShape value_scale_shape(const Problem& problem);
 struct ScaleField {
   std::string_view name;
   std::vector<float> HostScales::*values;
-  std::size_t count = 0;
-  std::string shape;  ///< in words
+  std::vector<long long> extents;
+  std::size_t count() const;
 };
 std::vector<ScaleField> scale_fields(const Problem& problem);
+
+/// "[2, 4]".
+std::string extents_text(const std::vector<long long>& extents);
 
 /// Throws kInvalidArgument for a vector of another length than the problem says, and for any at all
 /// beside 16-bit inputs.

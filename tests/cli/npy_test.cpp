@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/end_to_end.hpp"
 #include "cli/npy_header.hpp"
 #include "runtime/testing/element.hpp"
 
@@ -189,6 +190,92 @@ TEST_CASE("Q, K and V become a problem, or say how they differ") {
   CHECK(contains(message(&AttentionFiles::value, {2, 2, 7, 64}), "value|value: "));
   CHECK(contains(message(&AttentionFiles::value, {2, 4, 6, 64}), "has seqlen 6, but key"));
   CHECK(contains(message(&AttentionFiles::query, {2, 6, 5, 64}), "4 heads, which do not divide"));
+}
+
+TEST_CASE("e4m3 comes as uint8, and is taken for nothing else") {
+  const Folder folder;
+  const std::string bits = format_npy_header({"|u1", false, {1, 1, 1, 3}}) + "\x38\xfe\x7f";
+  const NpyTensor tensor = read_npy({"query", folder.write("u", bits)}, NpyElements::kE4m3);
+  CHECK(tensor.dtype == DataType::kE4m3);
+  CHECK(tensor.elements == std::vector<std::uint16_t>{0x38, 0xfe, 0x7f});
+  CHECK(contains(message_of(folder.write("u", bits)), "say with --dtype e4m3"));
+  CHECK(contains(message_of(folder.write("h", zeros("<f2", {1, 1, 1, 8})), NpyElements::kE4m3),
+                 "but e4m3 was asked for"));
+  CHECK(contains(message_of(folder.write("u", bits + "x"), NpyElements::kE4m3), "is too long"));
+}
+
+TEST_CASE("transposed V has whole groups of 16 keys") {
+  const Folder folder;
+  const auto zero_bytes = [](const std::vector<long long>& shape) {
+    long long count = 1;
+    for (const long long extent : shape) count *= extent;
+    return format_npy_header({"|u1", false, shape}) + std::string(count, '\0');
+  };
+  AttentionFiles files{folder.write("q", zero_bytes({2, 8, 5, 64})),
+                       folder.write("k", zero_bytes({2, 4, 37, 64})),
+                       folder.write("v", zero_bytes({2, 4, 64, 48}))};
+  const AttentionInput input =
+      read_attention_inputs(files, NpyElements::kE4m3, ValueLayout::kTransposed);
+  CHECK(canonical_text(input.problem.variant) == "dtype=e4m3,head_dim=64,value_layout=transposed");
+  CHECK(input.tensors.value.size() == 2 * 4 * 64 * 48);
+  files.value = folder.write("v", zero_bytes({2, 4, 64, 37}));
+  CHECK_THROWS_WITH(read_attention_inputs(files, NpyElements::kE4m3, ValueLayout::kTransposed),
+                    Catch::Contains("has 64 rows of 37") && Catch::Contains("64 (head_dim) of 48"));
+  CHECK_THROWS_WITH(read_attention_inputs(files, NpyElements::kE4m3),
+                    Catch::Contains("has seqlen 64"));
+}
+
+TEST_CASE("scales are fp32 of the shapes that the problem says") {
+  const Folder folder;
+  Problem problem;
+  problem.variant = {.dtype = DataType::kE4m3, .head_dim = 32, .scales = ScaleKind::kBlock};
+  problem.sizes = {.batch = 1, .heads = 2, .kv_heads = 1, .seqlen_q = 129, .seqlen_kv = 5};
+  const auto numbers = [&](const std::vector<long long>& shape, std::vector<float> values) {
+    return folder.write("s", format_npy_header({"<f4", false, shape}) + data_bytes(values));
+  };
+  CHECK(read_scales({}, problem).query_descale.empty());
+  const std::string blocks = numbers({1, 2, 2}, {1, 2, 3, 4});
+  CHECK(read_scales({{"query_descale", blocks}}, problem).query_descale ==
+        std::vector<float>{1, 2, 3, 4});
+  CHECK_THROWS_WITH(read_scales({{"key_descale", blocks}}, problem),
+                    Catch::Contains("key_descale: '") &&
+                        Catch::Contains("has shape [1, 2, 2], but scales=block") &&
+                        Catch::Contains("want [1, 1, 1]"));
+  const std::string flat = numbers({4}, {1, 2, 3, 4});
+  CHECK_THROWS_WITH(read_scales({{"query_descale", flat}}, problem), Catch::Contains("[4]"));
+  const std::string halves = folder.write("h", zeros("<f2", {1, 2, 2}));
+  CHECK_THROWS_WITH(read_scales({{"query_descale", halves}}, problem),
+                    Catch::Contains("astype('float32')"));
+  const std::string means = numbers({1, 1, 32}, std::vector<float>(32, 0.5f));
+  CHECK(read_scales({{"value_mean", means}}, problem).value_mean.size() == 32);
+
+  problem.variant.scales = ScaleKind::kTensor;
+  for (const std::vector<long long>& shape : {std::vector<long long>{}, {1}}) {
+    const std::string one = numbers(shape, {8});
+    CHECK(read_scales({{"value_descale", one}}, problem).value_descale == std::vector<float>{8});
+  }
+  problem.variant = {.dtype = DataType::kBf16, .head_dim = 32};
+  CHECK_THROWS_WITH(read_scales({{"query_descale", blocks}}, problem),
+                    Catch::Contains("only e4m3 inputs have scales, not bf16"));
+}
+
+TEST_CASE("the error against originals is told apart from the kernel's") {
+  AttentionInput original;
+  original.problem.variant = {.dtype = DataType::kFp16, .head_dim = 32};
+  original.problem.sizes = {.batch = 1, .heads = 1, .seqlen_q = 1, .seqlen_kv = 1};
+  original.tensors.query.assign(32, 0);
+  original.tensors.key.assign(32, 0);
+  original.tensors.value.assign(32, fp16_from_float(1.03125f));
+  Problem quantised = original.problem;
+  quantised.variant.dtype = DataType::kE4m3;
+  const AttentionResult reference{std::vector<double>(32, 1.0), {0}, {}, {}};
+  const std::vector<std::uint16_t> output(32, bf16_from_float(1.0625f));
+  const EndToEndError error = end_to_end_error(original, quantised, reference, output, {0.25f});
+  CHECK(error.max_error == 0.03125);
+  CHECK(error.rms_error == 0.03125);
+  CHECK(error.rounding_rms_error == 0.03125);
+  CHECK(error.output_rms == 1.03125);
+  CHECK(error.log_sum_exp_error == 0.25);
 }
 
 TEST_CASE("what is written can be read again") {
