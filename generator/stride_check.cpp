@@ -23,6 +23,8 @@ struct Tensor {
   std::string name;
   Strides strides;
   long long batch = 0, heads = 0, rows = 0;
+  int columns = 0;
+  int element_bytes = 0;
   bool written = false;
 };
 
@@ -58,7 +60,7 @@ Verdict check_axis(const Axis& axis, const Tensor& tensor, const Variant& varian
                                     " makes rows of the output overlap; only Q, K and V may be "
                                     "broadcast with a stride of 0"};
   }
-  const int step = variant.alignment / element_bytes(variant.dtype);
+  const int step = variant.alignment / tensor.element_bytes;
   if (axis.stride % std::max(step, 1) == 0) return std::nullopt;
   return Rejection{axis.name, text + " elements is not a multiple of alignment (" +
                                   value_text(variant.alignment) +
@@ -86,8 +88,8 @@ Verdict check_overlap(std::array<Axis, 3> axes, int columns) {
 }
 
 /// The last byte that a kernel may form the address of must be below 2^63.
-Verdict check_reach(const std::array<Axis, 3>& axes, const Tensor& tensor, const Variant& variant) {
-  long long reach = variant.head_dim;
+Verdict check_reach(const std::array<Axis, 3>& axes, const Tensor& tensor) {
+  long long reach = tensor.columns;
   for (const Axis& axis : axes) {
     if (axis.extent <= 1) continue;
     long long span = axis.stride;
@@ -95,21 +97,21 @@ Verdict check_reach(const std::array<Axis, 3>& axes, const Tensor& tensor, const
       return too_large(axis.name, tensor.name);
     }
   }
-  if (multiply(reach, element_bytes(variant.dtype))) return std::nullopt;
+  if (multiply(reach, tensor.element_bytes)) return std::nullopt;
   return too_large(axes.back().name, tensor.name);
 }
 
 Verdict check_tensor(const Tensor& tensor, const Variant& variant) {
   const Strides strides = resolved_strides(tensor.strides, static_cast<int>(tensor.heads),
-                                           static_cast<int>(tensor.rows), variant.head_dim);
+                                           static_cast<int>(tensor.rows), tensor.columns);
   const auto axes = axes_of(tensor, strides);
   for (const Axis& axis : axes) {
     if (auto verdict = check_axis(axis, tensor, variant)) return verdict;
   }
   if (tensor.written) {
-    if (auto verdict = check_overlap(axes, variant.head_dim)) return verdict;
+    if (auto verdict = check_overlap(axes, tensor.columns)) return verdict;
   }
-  return check_reach(axes, tensor, variant);
+  return check_reach(axes, tensor);
 }
 
 Verdict check_elements(const char* field, std::array<long long, 4> extents, long long limit) {
@@ -136,11 +138,17 @@ std::optional<Rejection> reject_strides(const Problem& problem) {
                                     kMaxOutputElements)) {
     return verdict;
   }
-  const std::array tensors{
-      Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads, sizes.seqlen_q, false},
-      Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv, false},
-      Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, sizes.seqlen_kv, false},
-      Tensor{"output", sizes.output_strides, sizes.batch, sizes.heads, sizes.seqlen_q, true}};
+  const MatrixExtent values = value_extent(problem);
+  const int in = element_bytes(problem.variant.dtype);
+  const int out = element_bytes(output_type(problem.variant));
+  const std::array tensors{Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads,
+                                  sizes.seqlen_q, head_dim, in, false},
+                           Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv,
+                                  head_dim, in, false},
+                           Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, values.rows,
+                                  values.columns, in, false},
+                           Tensor{"output", sizes.output_strides, sizes.batch, sizes.heads,
+                                  sizes.seqlen_q, head_dim, out, true}};
   for (const Tensor& tensor : tensors) {
     if (auto verdict = check_tensor(tensor, problem.variant)) return verdict;
   }
