@@ -98,12 +98,11 @@ std::string_view element_type(DataType dtype) {
 /// What part/descale.cuh asks for.
 std::string scale_constants(const Variant& variant) {
   const bool scaled = variant.dtype == DataType::kE4m3;
-  std::string text = constant("kScaledInputs", scaled);
-  if (!scaled) return text;
+  const bool by_rows = variant.scales == ScaleKind::kBlock || variant.scales == ScaleKind::kToken;
   const int rows = variant.scales == ScaleKind::kBlock ? kScaleBlockRows : 1;
-  const bool has_rows = variant.scales == ScaleKind::kBlock || variant.scales == ScaleKind::kToken;
-  return text + constant("kScalePerHead", variant.scales != ScaleKind::kTensor) +
-         constant("kScaleRows", has_rows ? rows : 0) +
+  return constant("kScaledInputs", scaled) +
+         constant("kScalePerHead", scaled && variant.scales != ScaleKind::kTensor) +
+         constant("kScaleRows", by_rows ? rows : 0) +
          constant("kTransposedValues", variant.value_layout == ValueLayout::kTransposed);
 }
 

@@ -8,10 +8,12 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
+#include "part/descale.cuh"
 #include "part/exponent_base.cuh"
 #include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/stored_entry.cuh"
+#include "part/value_entry.cuh"
 
 namespace heddle {
 
@@ -38,10 +40,16 @@ class ExactRow {
   /// Calls store(column, entry) for this lane's entries of the normalised row.
   template <class Store>
   void store(Store store) const {
+    const WorkItem& item = mask_.item;
+    const float descale = value_descale<Config>(parameters_, item.batch, item.kv_head);
+    const double factor = static_cast<double>(descale) / sum_;  // a routine of its own: only one
+    const float* means = value_mean<Config>(parameters_, item.batch, item.kv_head);
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
-      if (column < Config::kHeadDim) store(column, static_cast<float>(output_[c] / sum_));
+      if (column >= Config::kHeadDim) continue;
+      const double mean = means == nullptr ? 0.0 : static_cast<double>(means[column]);
+      store(column, static_cast<float>(output_[c] * factor + mean));
     }
   }
 
@@ -57,7 +65,8 @@ class ExactRow {
     if (log_sum_exps == nullptr || lane() != 0) return;
     const PartialRow own = weight();
     log_sum_exps[row] = log_sum_exp({own.base, own.residue}, own.sum, parameters_.scale_log2_excess,
-                                    kTruncationOfLarge);
+                                    kTruncationOfLarge) +
+                        log_sum_exp_shift<Config>(parameters_, row);
   }
 
  private:
@@ -83,6 +92,12 @@ class ExactRow {
       const Element left = query[column];  // part/sanitize.cuh says why copies
       const Element right = keys[column];
       sum += static_cast<double>(to_float(left)) * static_cast<double>(to_float(right));
+    }
+    if constexpr (Config::kScaledInputs) {
+      const float factor =
+          query_descale<Config>(parameters_, item.batch, item.head + head_, query_);
+      sum *= static_cast<double>(factor) *
+             static_cast<double>(key_descale<Config>(parameters_, item.batch, item.kv_head, key));
     }
     return mask_.hooked_score(sum, static_cast<double>(parameters_.scale), query_, key, head_);
   }
@@ -125,14 +140,13 @@ class ExactRow {
   }
 
   void add_value(int key, float weight) {
-    const Element* values =
-        tensor_row<const Element>(parameters_.value, mask_.item.batch, mask_.item.kv_head, key);
+    const WorkItem& item = mask_.item;
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
       if (column >= Config::kHeadDim) continue;
-      const Element value = values[column];
-      output_[c] += static_cast<double>(weight) * static_cast<double>(to_float(value));
+      const float value = value_entry<Config>(parameters_, item.batch, item.kv_head, key, column);
+      output_[c] += static_cast<double>(weight) * static_cast<double>(value);
     }
   }
 
