@@ -38,10 +38,11 @@ class ExactRow {
   /// Calls store(column, entry) for this lane's entries of the normalised row.
   template <class Store>
   void store(Store store) const {
+    const double inverse_sum = 1.0 / sum_;  // one division: it is a routine of its own
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
-      if (column < Config::kHeadDim) store(column, static_cast<float>(output_[c] / sum_));
+      if (column < Config::kHeadDim) store(column, static_cast<float>(output_[c] * inverse_sum));
     }
   }
 
@@ -94,7 +95,7 @@ class ExactRow {
       const double logit = score(key);
       if (logit > largest_) largest_ = logit;
     }
-#pragma unroll
+#pragma unroll 1
     for (int step = kWarpSize / 2; step > 0; step /= 2) {
       const double other = shuffle_xor(largest_, step);
       if (other > largest_) largest_ = other;
@@ -120,7 +121,7 @@ class ExactRow {
         if (sees(first + i)) add_value(first + i, weight);
       }
     }
-#pragma unroll
+#pragma unroll 1
     for (int step = kWarpSize / 2; step > 0; step /= 2) sum_ += shuffle_xor(sum_, step);
   }
 
