@@ -48,8 +48,8 @@ class ExactRow {
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
       if (column >= Config::kHeadDim) continue;
-      const double mean = means == nullptr ? 0.0 : static_cast<double>(means[column]);
-      store(column, static_cast<float>(output_[c] * factor + mean));
+      const auto entry = static_cast<float>(output_[c] * factor);
+      store(column, means == nullptr ? entry : entry + means[column]);
     }
   }
 
@@ -109,7 +109,7 @@ class ExactRow {
       const double logit = score(key);
       if (logit > largest_) largest_ = logit;
     }
-#pragma unroll
+#pragma unroll 1
     for (int step = kWarpSize / 2; step > 0; step /= 2) {
       const double other = shuffle_xor(largest_, step);
       if (other > largest_) largest_ = other;
@@ -135,7 +135,7 @@ class ExactRow {
         if (sees(first + i)) add_value(first + i, weight);
       }
     }
-#pragma unroll
+#pragma unroll 1
     for (int step = kWarpSize / 2; step > 0; step /= 2) sum_ += shuffle_xor(sum_, step);
   }
 
