@@ -139,8 +139,8 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
   parameters.key =
       view(pointers.key, resolved_strides(sizes.key_strides, kv_heads, sizes.seqlen_kv, columns));
   const MatrixExtent values = value_extent(problem);
-  parameters.value = view(pointers.value, resolved_strides(sizes.value_strides, kv_heads,
-                                                           values.rows, values.columns));
+  parameters.value = view(
+      pointers.value, resolved_strides(sizes.value_strides, kv_heads, values.rows, values.columns));
   parameters.output = view(pointers.output, resolved_strides(sizes.output_strides, sizes.heads,
                                                              sizes.seqlen_q, columns));
   parameters.log_sum_exp = pointers.log_sum_exp;

@@ -238,15 +238,17 @@ Result check_scaled_inputs(const Variant& variant, const KernelConfig& config) {
                                         enum_name(config.family)));
   }
   if (variant.value_layout == ValueLayout::kRows) {
-    return refuse("value_layout", "value_layout=rows: fa3 multiplies 8-bit values by columns; give "
-                                  "V transposed (value_layout=transposed)");
+    return refuse("value_layout",
+                  "value_layout=rows: fa3 multiplies 8-bit values by columns; give "
+                  "V transposed (value_layout=transposed)");
   }
   if (config.running_max == RunningMax::kCheckedSum) {
     return refuse("running_max", "running_max=checked_sum is built for fp16 and bf16; use lazy");
   }
   if (config.tma_store) {
-    return refuse("tma_store", "tma_store=true with dtype=e4m3: O is wider than the slot of the "
-                               "queries that it would go through; leave tma_store at false");
+    return refuse("tma_store",
+                  "tma_store=true with dtype=e4m3: O is wider than the slot of the "
+                  "queries that it would go through; leave tma_store at false");
   }
   if (config.tile_n % 32 != 0) {
     return refuse("tile_n", fmt::format("tile_n={} is not a multiple of 32, the depth of an 8-bit "

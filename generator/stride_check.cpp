@@ -141,14 +141,14 @@ std::optional<Rejection> reject_strides(const Problem& problem) {
   const MatrixExtent values = value_extent(problem);
   const int in = element_bytes(problem.variant.dtype);
   const int out = element_bytes(output_type(problem.variant));
-  const std::array tensors{Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads,
-                                  sizes.seqlen_q, head_dim, in, false},
-                           Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv,
-                                  head_dim, in, false},
-                           Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, values.rows,
-                                  values.columns, in, false},
-                           Tensor{"output", sizes.output_strides, sizes.batch, sizes.heads,
-                                  sizes.seqlen_q, head_dim, out, true}};
+  const std::array tensors{
+      Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads, sizes.seqlen_q, head_dim, in,
+             false},
+      Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv, head_dim, in, false},
+      Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, values.rows, values.columns, in,
+             false},
+      Tensor{"output", sizes.output_strides, sizes.batch, sizes.heads, sizes.seqlen_q, head_dim,
+             out, true}};
   for (const Tensor& tensor : tensors) {
     if (auto verdict = check_tensor(tensor, problem.variant)) return verdict;
   }

@@ -74,10 +74,16 @@ MapTensor value_tensor(const AttentionParameters& p, const MapBoxes& boxes, int 
   const TensorMapType type = map_type(boxes.dtype);
   if (boxes.value_layout == ValueLayout::kTransposed) {
     const int keys = (p.seqlen_kv + kKeyGroup - 1) / kKeyGroup * kKeyGroup;
-    return {p.value, type, keys, boxes.head_dim, p.kv_heads, p.batch,
-            byte_box_columns(boxes.key_rows), boxes.head_dim};
+    return {p.value,
+            type,
+            keys,
+            boxes.head_dim,
+            p.kv_heads,
+            p.batch,
+            byte_box_columns(boxes.key_rows),
+            boxes.head_dim};
   }
-  return {p.value,     type,    boxes.head_dim, p.seqlen_kv,
+  return {p.value,    type,    boxes.head_dim, p.seqlen_kv,
           p.kv_heads, p.batch, box_columns,    boxes.key_rows};
 }
 
@@ -104,10 +110,10 @@ std::array<TensorMapRequest, 4> tensor_map_requests(const AttentionParameters& p
   const TensorMapType type = map_type(boxes.dtype);
   const int columns = is_wide ? kBoxColumns : byte_box_columns(boxes.head_dim);
   std::array<TensorMapRequest, 4> maps = {
-      request({p.query, type, boxes.head_dim, p.seqlen_q, p.heads, p.batch, columns,
-               boxes.query_rows}),
-      request({p.key, type, boxes.head_dim, p.seqlen_kv, p.kv_heads, p.batch, columns,
-               boxes.key_rows}),
+      request(
+          {p.query, type, boxes.head_dim, p.seqlen_q, p.heads, p.batch, columns, boxes.query_rows}),
+      request(
+          {p.key, type, boxes.head_dim, p.seqlen_kv, p.kv_heads, p.batch, columns, boxes.key_rows}),
       request(value_tensor(p, boxes, columns)),
       // Kernels with 8-bit inputs store O from registers.
       request({p.output, is_wide ? type : TensorMapType::kBFloat16, boxes.head_dim, p.seqlen_q,

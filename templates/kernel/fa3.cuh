@@ -1,9 +1,9 @@
 #pragma once
 // FlashAttention-3 (sm_90a): one warp fills rings of K and V by TMA (or, without a producer, warps
 // of the last team: part/team_loader.cuh), warpgroups of 64 query rows each multiply by wgmma
-// (part/team_products.cuh). While a warpgroup's softmax of one key block runs, its Q K^T of the next
-// and its P V of the block before are on the tensor cores. Blocks are walked from the last, which
-// needs a mask, to the first.
+// (part/team_products.cuh). While a warpgroup's softmax of one key block runs, its Q K^T of the
+// next and its P V of the block before are on the tensor cores. Blocks are walked from the last,
+// which needs a mask, to the first.
 
 #include "instruction/fence.cuh"
 #include "instruction/setmaxnreg.cuh"
@@ -33,6 +33,7 @@ struct Consumer {
   GuardBell<Config::kQueryStages> bell;
   TeamStore<Config> storing;
 
+  ScoreScale<Config> scale;
   TeamRows<Config> rows;
 
   Consumer(SharedStorage<Config>& storage, const MappedParameters& launch, int index)
@@ -57,13 +58,14 @@ struct Consumer {
                                  int block) {
     const auto first_row = work.row(parameters, storing.warp_row());
     const int first_key = block * Config::kTileN;
+    scale.apply(parameters, scores, first_key);
     mask.apply_score_hook(scores, parameters.scale, first_row, first_key);
     const bool may_hide = kFirst || Tiles::kGuarded;
     if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_row, first_key);
     Accumulator<1, 1> factor;
 #pragma unroll
     for (float& entry : factor.value[0][0]) entry = 1.0f;
-    rows.softmax.absorb(scores, factor, parameters.scale_log2, block);
+    rows.softmax.absorb(scores, factor, scale.at(parameters), block);
     return factor;
   }
 
@@ -133,6 +135,9 @@ struct Consumer {
   /// All key blocks of a tile that has some; leaves the unnormalised output.
   void attend(const Work<Config>& work) {
     const Mask<Config> mask{work.sequence, work.item};
+    scale.begin(parameters, work.item.batch, work.item.kv_head, [&](int row) {
+      return work.place(parameters, storing.warp_row() + fragment_row(row));
+    });
     Scores chains[kChains];
     Scores& scores = chains[0];
     int block = pass_hidden_blocks(work);
@@ -143,6 +148,7 @@ struct Consumer {
     turns.give();
     products.loader.products_started();
     storing.finish(tiles, products.loader);
+    scale.begin_block(parameters, block * Config::kTileN);
     products.template wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     products.round(scores);
@@ -150,6 +156,7 @@ struct Consumer {
     while (--block >= work.range.begin) {
       start_products(chains, work, block);
       rows.softmax.settle(block);
+      scale.begin_block(parameters, block * Config::kTileN);
       products.template wait_scores<Config::kOverlap ? 1 : 0>(chains);
       const auto factor = exponentiate<false>(scores, mask, work, block);
       if constexpr (Config::kOverlap) products.wait_output(rows.output);

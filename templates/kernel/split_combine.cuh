@@ -5,6 +5,7 @@
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
+#include "part/descale.cuh"
 #include "part/exponent_base.cuh"
 #include "part/sequence_info.cuh"
 #include "part/warpgroup_log_sum_exp.cuh"
@@ -133,7 +134,7 @@ struct MergedRow {
 
 template <class Config>
 inline void combine(const AttentionParameters& parameters) {
-  using Element = typename Config::Element;
+  using Element = typename Config::OutputElement;
   using Merged = MergedRow<Config>;
   const long long rows = flat_row(parameters, parameters.batch, 0, 0);
   const long long row =
@@ -161,7 +162,8 @@ inline void combine(const AttentionParameters& parameters) {
     store_pair<Element, Config::kAlignment>(destination + column, pair[0] + sign, pair[1] + sign);
   }
   if (parameters.log_sum_exp != nullptr && lane() == 0) {
-    parameters.log_sum_exp[row] = merged_log_sum_exp<Config>(parameters, total);
+    parameters.log_sum_exp[row] =
+        merged_log_sum_exp<Config>(parameters, total) + log_sum_exp_shift<Config>(parameters, row);
   }
 }
 

@@ -154,12 +154,13 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
 };
 
 /// The softmax of 16 rows of a warp.
-template <bool kLazyRescale, bool kCheckedSum>
+template <class Config, bool kCheckedSum = Config::kCheckedSum>
 struct WarpSoftmax {
-  using Type = OnlineSoftmax<1, kLazyRescale>;
+  using Type = OnlineSoftmax<1, Config::kLazyRescale, probability_shift<Config>()>;
 };
-template <bool kLazyRescale>
-struct WarpSoftmax<kLazyRescale, true> {
+template <class Config>
+struct WarpSoftmax<Config, true> {
+  static_assert(!Config::kScaledInputs, "what is checked is the range of 16 bits");
   using Type = CheckedSoftmax<1>;
 };
 

@@ -15,10 +15,13 @@ struct TeamProducts {
   using Tiles = Shape<Config>;
   using Scores = Accumulator<1, Config::kTileN / 8>;
   using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
-  static constexpr int kDepthSteps = Config::kHeadDimPadded / 16;
-  static constexpr int kChainSteps = wgmma_chain_steps(Config::kHeadDimPadded);
-  static constexpr int kChains = wgmma_score_chains(Config::kHeadDimPadded);
-  static constexpr int kSteps = Config::kTileN / 16;
+  static constexpr bool kBytes = Config::kScaledInputs;
+  static constexpr int kStepDepth = kBytes ? 32 : 16;
+  static constexpr int kDepthSteps = Config::kHeadDimPadded / kStepDepth;
+  static constexpr int kChainSteps =
+      kBytes ? kDepthSteps : wgmma_chain_steps(Config::kHeadDimPadded);
+  static constexpr int kChains = kBytes ? 1 : wgmma_score_chains(Config::kHeadDimPadded);
+  static constexpr int kSteps = Config::kTileN / kStepDepth;
 
   SharedStorage<Config>& shared;
   int team;  ///< this warpgroup
@@ -34,7 +37,7 @@ struct TeamProducts {
   /// Starts the chains of Q K^T, Q being in a slot of the tile queue.
   void multiply_query_key(Scores (&chains)[kChains], int query_slot) {
     const auto a =
-        matrix_descriptor(shared.query[uniform(query_slot)] + kWarpgroupRows * 128 * team,
+        matrix_descriptor(shared.query[uniform(query_slot)] + kWarpgroupRows * Tiles::kSpan * team,
                           k_major_layout(Tiles::kQueryTile));
     const auto b =
         matrix_descriptor(shared.key[uniform(keys.slot)], k_major_layout(Tiles::kKeyTile));
@@ -71,21 +74,33 @@ struct TeamProducts {
   void round(const Scores& scores) {
 #pragma unroll
     for (int i = 0; i < 4 * kSteps; ++i) {
-      const float* pair = &scores.value[0][i / 2][2 * (i % 2)];
-      probability[i / 4][i % 4] = pack(pair[0], pair[1], Element{});
+      if constexpr (kBytes) {
+        // Keys of V are in the order that makes these a thread's own (wgmma_8bit_key).
+        const float(&left)[4] = scores.value[0][wgmma_8bit_first_accumulator(i) / 4];
+        const float(&right)[4] = scores.value[0][wgmma_8bit_first_accumulator(i) / 4 + 1];
+        const int half = 2 * (i % 2);
+        probability[i / 4][i % 4] =
+            pack(left[half], left[half + 1], right[half], right[half + 1], Element{});
+      } else {
+        const float* pair = &scores.value[0][i / 2][2 * (i % 2)];
+        probability[i / 4][i % 4] = pack(pair[0], pair[1], Element{});
+      }
     }
   }
 
   /// Starts output += P V.
   void multiply_probability_value(Output& output) {
     auto& sums = registers_of(output);
-    const auto b =
-        matrix_descriptor(shared.value[uniform(values.slot)], mn_major_layout(Tiles::kKeyTile));
+    constexpr Major kMajor = Config::kTransposedValues ? Major::kK : Major::kMn;
+    constexpr MatrixLayout kLayout = kMajor == Major::kK ? k_major_layout(Tiles::kValueTile)
+                                                         : mn_major_layout(Tiles::kValueTile);
+    const auto b = matrix_descriptor(shared.value[uniform(values.slot)], kLayout);
     wgmma_fence(sums, probability);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      wgmma_add<Major::kMn>(sums, probability[step],
-                            advance(b, mn_major_step_bytes(Tiles::kKeyTile, step)), Element{});
+      const int at = kMajor == Major::kK ? k_major_step_bytes(Tiles::kValueTile, step)
+                                         : mn_major_step_bytes(Tiles::kValueTile, step);
+      wgmma_add<kMajor>(sums, probability[step], advance(b, at), Element{});
     }
     wgmma_commit();
   }
