@@ -4,6 +4,8 @@
 #include <array>
 #include <climits>
 
+#include "templates/warpgroup_layout.cuh"
+
 namespace heddle {
 namespace {
 
@@ -24,7 +26,7 @@ struct Tensor {
   Strides strides;
   long long batch = 0, heads = 0, rows = 0;
   int columns = 0;
-  int element_bytes = 0;
+  int element_bytes = 2;
   bool written = false;
 };
 
@@ -138,15 +140,18 @@ std::optional<Rejection> reject_strides(const Problem& problem) {
                                     kMaxOutputElements)) {
     return verdict;
   }
-  const MatrixExtent values = value_extent(problem);
+  if (problem.variant.value_layout == ValueLayout::kTransposed &&
+      sizes.seqlen_kv > INT_MAX - kKeyGroup) {
+    return too_large("seqlen_kv",
+                     "V, transposed in whole groups of " + value_text(kKeyGroup) + " keys,");
+  }
+  const MatrixExtent value = value_extent(problem);
   const int in = element_bytes(problem.variant.dtype);
   const int out = element_bytes(output_type(problem.variant));
   const std::array tensors{
-      Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads, sizes.seqlen_q, head_dim, in,
-             false},
-      Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv, head_dim, in, false},
-      Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, values.rows, values.columns, in,
-             false},
+      Tensor{"query", sizes.query_strides, sizes.batch, sizes.heads, sizes.seqlen_q, head_dim, in},
+      Tensor{"key", sizes.key_strides, sizes.batch, kv_heads, sizes.seqlen_kv, head_dim, in},
+      Tensor{"value", sizes.value_strides, sizes.batch, kv_heads, value.rows, value.columns, in},
       Tensor{"output", sizes.output_strides, sizes.batch, sizes.heads, sizes.seqlen_q, head_dim,
              out, true}};
   for (const Tensor& tensor : tensors) {

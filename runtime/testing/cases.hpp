@@ -30,11 +30,16 @@ struct CaseInput {
   std::optional<HostTensors> clean;
 };
 
-std::vector<CaseInput> masking_cases(DataType dtype);   ///< C03 C07 C09 C10 C28 C53
-std::vector<CaseInput> numerics_cases(DataType dtype);  ///< C11 C29 C54 C78, odd values in V
-std::vector<CaseInput> shape_cases(DataType dtype);     ///< C21 C31 C33, the kinds of inputs.hpp
+// `form` gives the element types and, of e4m3, scales and value_layout.
+std::vector<CaseInput> masking_cases(const Variant& form);   ///< C03 C07 C09 C10 C28 C53
+std::vector<CaseInput> numerics_cases(const Variant& form);  ///< C11 C29 C54 C78, odd values in V
+std::vector<CaseInput> shape_cases(const Variant& form);     ///< C21 C31 C33, all of inputs.hpp
+std::vector<CaseInput> scale_cases(const Variant& form);     ///< C80; none but with e4m3
 
 /// All of them.
+std::vector<CaseInput> all_cases(const Variant& form);
+
+/// Each of them once. e4m3: each in another form, in turn.
 std::vector<CaseInput> all_cases(DataType dtype);
 
 }  // namespace heddle

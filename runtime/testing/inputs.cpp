@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/testing/element.hpp"
-
 namespace heddle {
 namespace {
 
@@ -16,46 +14,39 @@ constexpr int kJumpColumns = 7;
 
 /// Calls value(row, column) for every element, rows counted within their head.
 template <class Value>
-std::vector<std::uint16_t> fill(DataType dtype, const TensorShape& shape, Value&& value) {
-  std::vector<std::uint16_t> elements;
-  elements.reserve(shape.elements());
+std::vector<float> fill(const TensorShape& shape, Value&& value) {
+  std::vector<float> numbers;
+  numbers.reserve(shape.elements());
   const long long heads = static_cast<long long>(shape.batch) * shape.heads;
   for (long long row = 0; row < heads * shape.rows; ++row) {
     for (int column = 0; column < shape.columns; ++column) {
-      const double exact = value(static_cast<int>(row % shape.rows), column);
-      elements.push_back(element_from_float(dtype, static_cast<float>(exact)));
+      numbers.push_back(static_cast<float>(value(static_cast<int>(row % shape.rows), column)));
     }
   }
-  return elements;
+  return numbers;
+}
+
+/// By which a score is ln 2.
+double exact_unit(const Problem& problem) {
+  return std::numbers::ln2 / resolved_scale(problem.variant, problem.sizes);
+}
+
+/// Two columns of each query are one unit, K's are 0 to -3: scores of 0 to -6. V is -8 to 8.
+InputNumbers exact_numbers(const TensorShape& queries, const TensorShape& keys, double unit,
+                           UniformSource source) {
+  const auto whole = [&source](int count) { return std::floor(count * source.next()); };
+  const auto asks = [&queries, unit](int row, int column) {
+    const int first = row % queries.columns;
+    const int second = (first + 1 + row / queries.columns * 3) % queries.columns;
+    return column == first || column == second ? unit : 0.0;
+  };
+  return {fill(queries, asks), fill(keys, [&](int, int) { return -whole(4); }),
+          fill(keys, [&](int, int) { return whole(17) - 8; })};
 }
 
 }  // namespace
 
-/// splitmix64: a counter and a strong mix of it.
-double NormalSource::uniform() {
-  state_ += 0x9e3779b97f4a7c15u;
-  std::uint64_t mixed = state_;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-  mixed ^= mixed >> 31;
-  return (static_cast<double>(mixed >> 11) + 0.5) * 0x1p-53;  // never 0, never 1
-}
-
-double NormalSource::next() {
-  if (has_spare_) {
-    has_spare_ = false;
-    return spare_;
-  }
-  const double radius = std::sqrt(-2.0 * std::log(uniform()));
-  const double angle = 2.0 * std::numbers::pi * uniform();
-  spare_ = radius * std::sin(angle);
-  has_spare_ = true;
-  return radius * std::cos(angle);
-}
-
-HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed,
-                                   double rise) {
-  const DataType dtype = problem.variant.dtype;
+InputNumbers make_numbers(const Problem& problem, InputKind kind, std::uint64_t seed, double rise) {
   const TensorShape queries = query_shape(problem);
   const TensorShape keys = key_value_shape(problem);
   const double scale = resolved_scale(problem.variant, problem.sizes);
@@ -101,59 +92,75 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
     return is_behind == (rise > 0) ? std::abs(rise) : 0.0;
   };
 
-  HostTensors tensors;
+  InputNumbers numbers;
   switch (kind) {
     case InputKind::kNormal:
-      tensors.query = fill(dtype, queries, normal);
-      tensors.key = fill(dtype, keys, normal);
+      numbers.query = fill(queries, normal);
+      numbers.key = fill(keys, normal);
       break;
     case InputKind::kLargeLogits:
-      tensors.query = fill(dtype, queries, [&](int, int) { return kLogitGain * source.next(); });
-      tensors.key = fill(dtype, keys, normal);
+      numbers.query = fill(queries, [&](int, int) { return kLogitGain * source.next(); });
+      numbers.key = fill(keys, normal);
       break;
     case InputKind::kOneHot:
-      tensors.query = fill(dtype, queries, one_hot(kOneHotLogit / scale));
-      tensors.key = fill(dtype, keys, one_hot(1.0));
+      numbers.query = fill(queries, one_hot(kOneHotLogit / scale));
+      numbers.key = fill(keys, one_hot(1.0));
       break;
     case InputKind::kRising:
-      tensors.query = fill(dtype, queries, with_first_column([&](int) { return 1.0 / scale; }));
-      tensors.key = fill(dtype, keys, with_first_column(risen));
+      numbers.query = fill(queries, with_first_column([&](int) { return 1.0 / scale; }));
+      numbers.key = fill(keys, with_first_column(risen));
       break;
     case InputKind::kSpikes:
-      tensors.query = fill(dtype, queries, with_last_column([&](int) { return 1.0 / scale; }));
-      tensors.key = fill(dtype, keys, with_last_column(spike));
+      numbers.query = fill(queries, with_last_column([&](int) { return 1.0 / scale; }));
+      numbers.key = fill(keys, with_last_column(spike));
       break;
     case InputKind::kJumps:
-      tensors.query = fill(dtype, queries, asks);
-      tensors.key = fill(dtype, keys, jumps);
+      numbers.query = fill(queries, asks);
+      numbers.key = fill(keys, jumps);
       break;
     case InputKind::kOneHeavy: {
       // Even queries ask for the first key by column 0, odd ones for the last that all see by 1.
       const int late = std::max(keys.rows - queries.rows, 0);
       const double logit = std::log(keys.rows);
-      tensors.query = fill(dtype, queries, [&](int row, int column) {
+      numbers.query = fill(queries, [&](int row, int column) {
         const double noise = source.next();
         if (column > 1) return noise;
         return row % 2 == column ? (logit + std::abs(noise)) / scale : 0.0;
       });
-      tensors.key = fill(dtype, keys, [&](int row, int column) {
+      numbers.key = fill(keys, [&](int row, int column) {
         const double noise = source.next();
         if (column > 1) return noise;
         return row == (column == 0 ? 0 : late) ? 1.0 : 0.0;
       });
       break;
     }
+    case InputKind::kExact:
+      return exact_numbers(queries, keys, exact_unit(problem), UniformSource(seed));
   }
-  tensors.value = fill(dtype, keys, normal);
-  return tensors;
+  numbers.value = fill(keys, normal);
+  return numbers;
+}
+
+HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed,
+                                   double rise) {
+  const InputNumbers numbers = make_numbers(problem, kind, seed, rise);
+  if (kind != InputKind::kExact) {
+    return encode(problem, numbers, random_scales(problem, numbers, ScaleChoice::kAny, seed + 1));
+  }
+  // Q's numbers are whole times a unit, which goes into its scales: then its elements are whole.
+  const auto unit = static_cast<float>(exact_unit(problem));
+  InputNumbers whole = numbers;
+  for (float& number : whole.query) number /= unit;
+  HostScales scales = random_scales(problem, whole, ScaleChoice::kPowersOfTwo, seed + 1);
+  for (float& scale : scales.query_descale) scale *= unit;
+  return encode(problem, numbers, std::move(scales));
 }
 
 HostTensors scatter_inputs(const Problem& problem, const HostTensors& contiguous) {
-  const TensorShape keys = key_value_shape(problem);
   const Sizes& sizes = problem.sizes;
   return {scatter(contiguous.query, sizes.query_strides, query_shape(problem)),
-          scatter(contiguous.key, sizes.key_strides, keys),
-          scatter(contiguous.value, sizes.value_strides, keys)};
+          scatter(contiguous.key, sizes.key_strides, key_value_shape(problem)),
+          scatter(contiguous.value, sizes.value_strides, value_shape(problem)), contiguous.scales};
 }
 
 HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed, double rise) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/testing/encode.hpp"
 #include "runtime/testing/layout.hpp"
+#include "runtime/testing/random.hpp"
 #include "runtime/testing/reference.hpp"
 
 namespace heddle {
@@ -17,6 +19,9 @@ enum class InputKind {
   kOneHeavy,     ///< one key, the first or a late one, makes up most of each row
   kSpikes,       ///< one key in 64 stands out, by ever more along the keys
   kJumps,        ///< seven of eight queries: logits jump by the rise, each at another key
+  /// Logits are whole numbers of ln 2 where the scale is ln 2, with e4m3 whatever the scale, and V
+  /// is whole numbers: P and the sums are exact, so that a value at the wrong key cannot hide.
+  kExact,
 };
 /// By how much logits rise along all keys where they do: far more than a lazily rescaled maximum
 /// tolerates. Negative: they fall, which for kernels that begin with the last key is a rise.
@@ -31,7 +36,8 @@ struct EnumNames<InputKind> {
       std::pair{InputKind::kRising, std::string_view("rising")},
       std::pair{InputKind::kOneHeavy, std::string_view("one_heavy")},
       std::pair{InputKind::kSpikes, std::string_view("spikes")},
-      std::pair{InputKind::kJumps, std::string_view("jumps")}};
+      std::pair{InputKind::kJumps, std::string_view("jumps")},
+      std::pair{InputKind::kExact, std::string_view("exact")}};
 };
 
 /// What random inputs are asked for.
@@ -40,21 +46,12 @@ struct InputOptions {
   double rise = kDefaultRise;
 };
 
-/// N(0, 1) numbers by a counter-based generator and the Box-Muller transform.
-class NormalSource {
- public:
-  explicit NormalSource(std::uint64_t seed) : state_(seed) {}
-  double next();
+/// The numbers of the problem's shape, before they are rounded to its type.
+InputNumbers make_numbers(const Problem& problem, InputKind kind, std::uint64_t seed,
+                          double rise = kDefaultRise);
 
- private:
-  double uniform();
-
-  std::uint64_t state_;
-  double spare_ = 0;
-  bool has_spare_ = false;
-};
-
-/// Contiguous tensors of the problem's shape, whatever its strides.
+/// Contiguous tensors of the problem's shape, whatever its strides. e4m3 ones come with random
+/// scales.
 HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::uint64_t seed,
                                    double rise = kDefaultRise);
 
@@ -62,7 +59,7 @@ HostTensors make_contiguous_inputs(const Problem& problem, InputKind kind, std::
 HostTensors make_inputs(const Problem& problem, InputKind kind, std::uint64_t seed,
                         double rise = kDefaultRise);
 
-/// Contiguous tensors spread out by the problem's strides.
+/// Contiguous tensors, V by its value_layout, spread out by the problem's strides.
 HostTensors scatter_inputs(const Problem& problem, const HostTensors& contiguous);
 
 }  // namespace heddle

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "templates/wgmma_fragment.cuh"
+
 namespace heddle {
 namespace {
 
-constexpr std::uint16_t kGapBits = 0x7fff;  // NaN in fp16 and in bf16
+constexpr std::uint16_t kGapBits = 0x7fff;  // NaN in fp16, in bf16 and, the low byte, in e4m3
 
 /// Calls visit(storage_offset, contiguous_offset) with the first element of each row.
 template <class Visit>
@@ -36,6 +38,12 @@ TensorShape query_shape(const Problem& problem) {
 TensorShape key_value_shape(const Problem& problem) {
   const Sizes& sizes = problem.sizes;
   return {sizes.batch, sizes.resolved_kv_heads(), sizes.seqlen_kv, problem.variant.head_dim};
+}
+
+TensorShape value_shape(const Problem& problem) {
+  const Sizes& sizes = problem.sizes;
+  const MatrixExtent extent = value_extent(problem);
+  return {sizes.batch, sizes.resolved_kv_heads(), extent.rows, extent.columns};
 }
 
 Strides layout_strides(Layout layout, const TensorShape& shape) {
@@ -69,16 +77,19 @@ std::size_t storage_elements(const Strides& strides, const TensorShape& shape) {
 
 int stride_alignment(const Problem& problem) {
   const Sizes& sizes = problem.sizes;
-  const TensorShape queries = query_shape(problem);
-  const TensorShape keys = key_value_shape(problem);
-  long long divisor = 16 / element_bytes(problem.variant.dtype);
-  for (const Strides& strides :
-       {effective_strides(sizes.query_strides, queries), effective_strides(sizes.key_strides, keys),
-        effective_strides(sizes.value_strides, keys),
-        effective_strides(sizes.output_strides, queries)}) {
-    divisor = std::gcd(std::gcd(divisor, strides.batch), std::gcd(strides.head, strides.row));
-  }
-  return static_cast<int>(divisor) * element_bytes(problem.variant.dtype);
+  const Variant& variant = problem.variant;
+  long long divisor = 16;
+  const auto meet = [&divisor](const Strides& strides, const TensorShape& shape, DataType type) {
+    const Strides actual = effective_strides(strides, shape);
+    const long long elements =
+        std::gcd(std::gcd(actual.batch, actual.head), std::gcd(actual.row, 16LL));
+    divisor = std::gcd(divisor, elements * element_bytes(type));
+  };
+  meet(sizes.query_strides, query_shape(problem), variant.dtype);
+  meet(sizes.key_strides, key_value_shape(problem), variant.dtype);
+  meet(sizes.value_strides, value_shape(problem), variant.dtype);
+  meet(sizes.output_strides, query_shape(problem), output_type(variant));
+  return static_cast<int>(divisor);
 }
 
 std::vector<std::uint16_t> scatter(const std::vector<std::uint16_t>& contiguous,
@@ -99,6 +110,41 @@ std::vector<std::uint16_t> gather(const std::vector<std::uint16_t>& storage, con
     std::copy_n(storage.begin() + from, shape.columns, contiguous.begin() + to);
   });
   return contiguous;
+}
+
+std::vector<std::uint16_t> clear_value_padding(const Problem& problem,
+                                               std::vector<std::uint16_t> storage) {
+  if (problem.variant.value_layout == ValueLayout::kRows) return storage;
+  const TensorShape shape = value_shape(problem);
+  for_each_row(effective_strides(problem.sizes.value_strides, shape), shape,
+               [&](std::size_t row, std::size_t) {
+                 for (int position = 0; position < shape.columns; ++position) {
+                   if (wgmma_8bit_key(position) >= problem.sizes.seqlen_kv) {
+                     storage[row + static_cast<std::size_t>(position)] = 0;
+                   }
+                 }
+               });
+  return storage;
+}
+
+std::vector<std::uint16_t> lay_out_values(const Problem& problem,
+                                          const std::vector<std::uint16_t>& rows) {
+  if (problem.variant.value_layout == ValueLayout::kRows) return rows;
+  const TensorShape from = key_value_shape(problem);
+  const TensorShape to = value_shape(problem);
+  std::vector<std::uint16_t> transposed(to.elements());
+  const std::size_t heads = static_cast<std::size_t>(to.batch) * to.heads;
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (int column = 0; column < to.rows; ++column) {
+      for (int position = 0; position < to.columns; ++position) {
+        const int key = wgmma_8bit_key(position);
+        if (key >= from.rows) continue;
+        transposed[(head * to.rows + column) * to.columns + position] =
+            rows[(head * from.rows + key) * from.columns + column];
+      }
+    }
+  }
+  return transposed;
 }
 
 }  // namespace heddle

@@ -19,7 +19,8 @@ struct TensorShape {
 };
 
 TensorShape query_shape(const Problem& problem);      ///< also O's
-TensorShape key_value_shape(const Problem& problem);  ///< K's and V's
+TensorShape key_value_shape(const Problem& problem);  ///< K's and V's, V's by rows
+TensorShape value_shape(const Problem& problem);      ///< V's as its value_layout has it
 
 enum class Layout {
   kBatchHeadRow,    ///< [b, h, s, d], contiguous
@@ -53,5 +54,12 @@ std::vector<std::uint16_t> scatter(const std::vector<std::uint16_t>& contiguous,
 /// The inverse of scatter.
 std::vector<std::uint16_t> gather(const std::vector<std::uint16_t>& storage, const Strides& strides,
                                   const TensorShape& shape);
+
+/// V's storage with zeros in the places past the last key of a transposed layout.
+std::vector<std::uint16_t> clear_value_padding(const Problem& problem,
+                                               std::vector<std::uint16_t> storage);
+/// Contiguous rows of V in the order of the problem's value_layout; zeros where it pads.
+std::vector<std::uint16_t> lay_out_values(const Problem& problem,
+                                          const std::vector<std::uint16_t>& rows);
 
 }  // namespace heddle

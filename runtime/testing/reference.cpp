@@ -9,8 +9,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "runtime/testing/element.hpp"
-#include "runtime/testing/layout.hpp"
+#include "runtime/testing/reference_inputs.hpp"
 
 namespace heddle {
 namespace {
@@ -19,42 +18,11 @@ constexpr int kLanes = 16;                 // sums kept in registers by the inne
 constexpr int kKeyBlock = 64;              // keys converted to floating point at a time
 constexpr int kQueryBlock = 64;            // rows that share such a block
 constexpr long long kMaxScores = 1 << 20;  // scores held by one thread: whole rows, never N x N
+constexpr int kE4m3Gain = 16;  // the kernels' P is 2^4 p, so that few of its numbers are subnormal
 
 constexpr int round_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
-
-struct TensorView {
-  const std::uint16_t* data;
-  Strides strides;
-
-  const std::uint16_t* row(long long batch, long long head, long long index) const {
-    return data + batch * strides.batch + head * strides.head + index * strides.row;
-  }
-};
-
-TensorView view(const std::vector<std::uint16_t>& storage, const Strides& strides,
-                const TensorShape& shape, const char* name) {
-  const std::size_t needed = storage_elements(strides, shape);
-  if (storage.size() < needed) {
-    throw Error(ErrorCode::kInvalidArgument, name,
-                std::string(name) + ": " + std::to_string(storage.size()) +
-                    " elements, but its shape and strides reach " + std::to_string(needed));
-  }
-  return {storage.data(), effective_strides(strides, shape)};
-}
-
-/// What all threads read.
-struct Inputs {
-  Inputs(const Problem& asked, const HostTensors& tensors)
-      : problem(asked),
-        query(view(tensors.query, asked.sizes.query_strides, query_shape(asked), "query")),
-        key(view(tensors.key, asked.sizes.key_strides, key_value_shape(asked), "key")),
-        value(view(tensors.value, asked.sizes.value_strides, key_value_shape(asked), "value")) {}
-
-  const Problem& problem;
-  TensorView query, key, value;
-};
 
 /// sums[lane] += Σ weights[i] * matrix[i][lane]: both matrix products are made of this.
 template <class Real>
@@ -69,59 +37,54 @@ void multiply_add(const Real* weights, int count, const Real* matrix, int stride
 }
 
 /// Attention of one block of query rows of one head at a time. Real is double for the reference and
-/// float for the baseline, which also rounds P and O to the element type.
+/// float for the baseline, which also rounds P to the input type and O to its own.
 template <class Real>
 class BlockSolver {
  public:
-  explicit BlockSolver(const Inputs& inputs)
+  explicit BlockSolver(const ReferenceInputs& inputs)
       : inputs_(inputs),
-        head_dim_(inputs.problem.variant.head_dim),
+        variant_(inputs.problem().variant),
+        sizes_(inputs.problem().sizes),
+        head_dim_(variant_.head_dim),
         padded_dim_(round_up(head_dim_, kLanes)),
-        score_stride_(round_up(std::max(inputs.problem.sizes.seqlen_kv, 1), kKeyBlock)),
+        score_stride_(round_up(std::max(sizes_.seqlen_kv, 1), kKeyBlock)),
         block_rows_(
             static_cast<int>(std::clamp<long long>(kMaxScores / score_stride_, 1, kQueryBlock))),
-        scale_(static_cast<Real>(resolved_scale(inputs.problem.variant, inputs.problem.sizes))),
+        scale_(static_cast<Real>(resolved_scale(variant_, sizes_))),
         queries_(static_cast<std::size_t>(block_rows_) * head_dim_),
         sums_(static_cast<std::size_t>(block_rows_) * padded_dim_),
         scores_(static_cast<std::size_t>(block_rows_) * score_stride_),
         block_(static_cast<std::size_t>(kKeyBlock) * padded_dim_),
-        visible_(block_rows_) {}
+        visible_(block_rows_),
+        factors_(block_rows_, Real(1)),
+        key_scales_(score_stride_, Real(1)) {}
 
-  long long blocks_per_head() const {
-    return (inputs_.problem.sizes.seqlen_q + block_rows_ - 1) / block_rows_;
-  }
+  long long blocks_per_head() const { return (sizes_.seqlen_q + block_rows_ - 1) / block_rows_; }
 
   void solve(long long task, AttentionResult& result) {
-    const Sizes& sizes = inputs_.problem.sizes;
     first_row_ = static_cast<int>(task % blocks_per_head()) * block_rows_;
     const long long head_index = task / blocks_per_head();
-    head_ = head_index % sizes.heads;
-    batch_ = head_index / sizes.heads;
-    kv_head_ = head_ / (sizes.heads / sizes.resolved_kv_heads());
-    rows_ = std::min(block_rows_, sizes.seqlen_q - first_row_);
-    const long long result_row = head_index * sizes.seqlen_q + first_row_;
+    head_ = head_index % sizes_.heads;
+    batch_ = head_index / sizes_.heads;
+    kv_head_ = head_ / (sizes_.heads / sizes_.resolved_kv_heads());
+    rows_ = std::min(block_rows_, sizes_.seqlen_q - first_row_);
+    const long long result_row = head_index * sizes_.seqlen_q + first_row_;
 
     load_queries();
+    if (is_e4m3()) load_key_scales();
+    if (!result.largest_product_sum.empty()) measure_products(result_row, result);
     compute_scores();
     for (int row = 0; row < rows_; ++row) softmax(row, result_row + row, result);
     multiply_values();
-    for (int row = 0; row < rows_; ++row) {
-      for (int column = 0; column < head_dim_; ++column) {
-        result.output[(result_row + row) * head_dim_ + column] =
-            rounded(sums_[row * padded_dim_ + column]);
-      }
-    }
+    for (int row = 0; row < rows_; ++row) store_output(row, result_row + row, result);
   }
 
  private:
-  Real rounded(Real value) const {
-    if constexpr (std::is_same_v<Real, double>) return value;
-    return static_cast<Real>(
-        round_to_element(inputs_.problem.variant.dtype, static_cast<float>(value)));
-  }
+  bool is_e4m3() const { return variant_.dtype == DataType::kE4m3; }
 
-  Real load(std::uint16_t bits) const {
-    return static_cast<Real>(element_to_float(inputs_.problem.variant.dtype, bits));
+  Real rounded(DataType type, Real value) const {
+    if constexpr (std::is_same_v<Real, double>) return value;
+    return static_cast<Real>(round_to_element(type, static_cast<float>(value)));
   }
 
   Real* score_row(int row) {
@@ -129,32 +92,28 @@ class BlockSolver {
   }
 
   int visible_keys(int query) const {
-    const Sizes& sizes = inputs_.problem.sizes;
-    if (inputs_.problem.variant.mask == MaskKind::kFull) return sizes.seqlen_kv;
-    const long long diagonal = static_cast<long long>(query) + sizes.seqlen_kv - sizes.seqlen_q;
-    return static_cast<int>(std::clamp<long long>(diagonal + 1, 0, sizes.seqlen_kv));
+    if (variant_.mask == MaskKind::kFull) return sizes_.seqlen_kv;
+    const long long diagonal = static_cast<long long>(query) + sizes_.seqlen_kv - sizes_.seqlen_q;
+    return static_cast<int>(std::clamp<long long>(diagonal + 1, 0, sizes_.seqlen_kv));
   }
 
   void load_queries() {
     for (int row = 0; row < rows_; ++row) {
-      const std::uint16_t* from = inputs_.query.row(batch_, head_, first_row_ + row);
-      for (int column = 0; column < head_dim_; ++column) {
-        queries_[row * head_dim_ + column] = load(from[column]);
-      }
+      inputs_.read_query(batch_, head_, first_row_ + row, &queries_[row * head_dim_]);
       visible_[row] = visible_keys(first_row_ + row);
     }
   }
 
   /// Raw dot products. Keys are transposed into block_ so that the lanes run along the keys.
-  void compute_scores() {
+  void compute_scores(bool of_magnitudes = false) {
     const int last_key = visible_[rows_ - 1];  // later rows see no fewer keys
     for (int begin = 0; begin < last_key; begin += kKeyBlock) {
       const int count = std::min(kKeyBlock, last_key - begin);
       for (int key = 0; key < count; ++key) {
-        const std::uint16_t* from = inputs_.key.row(batch_, kv_head_, begin + key);
-        for (int column = 0; column < head_dim_; ++column) {
-          block_[column * kKeyBlock + key] = load(from[column]);
-        }
+        inputs_.read_key(batch_, kv_head_, begin + key, &block_[key], kKeyBlock);
+      }
+      if (of_magnitudes) {
+        for (Real& number : block_) number = std::abs(number);
       }
       for (int row = 0; row < rows_; ++row) {
         const int wanted = std::min(count, visible_[row] - begin);
@@ -168,21 +127,53 @@ class BlockSolver {
     }
   }
 
-  /// Turns a row of scores into probabilities, and writes its LSE.
+  /// What a row's raw scores are multiplied by, besides their keys' scales.
+  Real row_factor(int row) const {
+    return scale_ * inputs_.query_scale(batch_, head_, first_row_ + row);
+  }
+
+  void load_key_scales() {
+    for (int key = 0; key < sizes_.seqlen_kv; ++key) {
+      key_scales_[key] = inputs_.key_scale(batch_, kv_head_, key);
+    }
+  }
+
+  /// The scores of magnitudes alone, and what is the largest in each row.
+  void measure_products(long long result_row, AttentionResult& result) {
+    const std::vector<Real> queries = queries_;
+    for (Real& number : queries_) number = std::abs(number);
+    compute_scores(true);
+    queries_ = queries;
+    for (int row = 0; row < rows_; ++row) {
+      double largest = 0;
+      for (int key = 0; key < visible_[row]; ++key) {
+        const Real sum = score_row(row)[key] * (row_factor(row) * key_scales_[key]);
+        if (std::isfinite(sum)) largest = std::max(largest, static_cast<double>(sum));
+      }
+      result.largest_product_sum[result_row + row] = largest;
+    }
+  }
+
+  /// Turns a row of scores into weights of V, which add up to 1 / factors_[row], and writes its
+  /// LSE.
   void softmax(int row, long long result_row, AttentionResult& result) {
     constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
     Real* scores = score_row(row);
     const int count = visible_[row];
+    const Real factor = row_factor(row);
+    const Real shift = inputs_.log_sum_exp_shift(result_row);
     Real maximum = -kInfinity;
     Real largest = 0;
     bool poisoned = false;
     for (int key = 0; key < count; ++key) {
-      const Real score = scores[key] *= scale_;
+      const Real score = scores[key] *= factor * key_scales_[key];
       poisoned = poisoned || !(score < kInfinity);
       maximum = std::max(maximum, score);
-      if (std::isfinite(score)) largest = std::max(largest, std::abs(score));
+      if (!std::isfinite(score)) continue;
+      largest = std::max({largest, std::abs(score), std::abs(score + shift)});
     }
     result.largest_logit[result_row] = largest;
+    factors_[row] = 1;
     if (poisoned) {
       std::fill_n(scores, count, std::numeric_limits<Real>::quiet_NaN());
       result.log_sum_exp[result_row] = std::numeric_limits<double>::quiet_NaN();
@@ -195,8 +186,30 @@ class BlockSolver {
     }
     Real sum = 0;
     for (int key = 0; key < count; ++key) sum += scores[key] = std::exp(scores[key] - maximum);
-    for (int key = 0; key < count; ++key) scores[key] = rounded(scores[key] / sum);
-    result.log_sum_exp[result_row] = maximum + std::log(sum);
+    if (is_e4m3()) {
+      // As the kernels do it: the largest p of a row is a constant, and 1 / sum multiplies O.
+      for (int key = 0; key < count; ++key) {
+        scores[key] = rounded(variant_.dtype, kE4m3Gain * scores[key]);
+      }
+      factors_[row] = 1 / (kE4m3Gain * sum);
+    } else {
+      for (int key = 0; key < count; ++key) {
+        scores[key] = rounded(variant_.dtype, scores[key] / sum);
+      }
+    }
+    result.log_sum_exp[result_row] = maximum + std::log(sum) + shift;
+  }
+
+  /// A row without keys, or whose logits are all -Inf, stays 0 although V had a mean.
+  void store_output(int row, long long result_row, AttentionResult& result) const {
+    const bool has_keys =
+        result.log_sum_exp[result_row] != -std::numeric_limits<double>::infinity();
+    const Real factor = factors_[row] * inputs_.value_scale(batch_, kv_head_);
+    for (int column = 0; column < head_dim_; ++column) {
+      const Real mean = has_keys ? inputs_.value_mean(batch_, kv_head_, column) : 0.0f;
+      result.output[result_row * head_dim_ + column] =
+          rounded(output_type(variant_), sums_[row * padded_dim_ + column] * factor + mean);
+    }
   }
 
   void multiply_values() {
@@ -205,12 +218,7 @@ class BlockSolver {
     for (int begin = 0; begin < last_key; begin += kKeyBlock) {
       const int count = std::min(kKeyBlock, last_key - begin);
       std::fill(block_.begin(), block_.end(), Real(0));
-      for (int key = 0; key < count; ++key) {
-        const std::uint16_t* from = inputs_.value.row(batch_, kv_head_, begin + key);
-        for (int column = 0; column < head_dim_; ++column) {
-          block_[key * padded_dim_ + column] = load(from[column]);
-        }
-      }
+      inputs_.read_values(batch_, kv_head_, begin, count, block_.data(), padded_dim_);
       for (int row = 0; row < rows_; ++row) {
         const int wanted = std::min(count, visible_[row] - begin);
         for (int column = 0; column < padded_dim_ && wanted > 0; column += kLanes) {
@@ -221,19 +229,23 @@ class BlockSolver {
     }
   }
 
-  const Inputs& inputs_;
+  const ReferenceInputs& inputs_;
+  const Variant& variant_;
+  const Sizes& sizes_;
   const int head_dim_, padded_dim_, score_stride_, block_rows_;
   const Real scale_;
   std::vector<Real> queries_, sums_, scores_, block_;
-  std::vector<int> visible_;  ///< keys each row of the block sees
+  std::vector<int> visible_;   ///< keys each row of the block sees
+  std::vector<Real> factors_;  ///< what multiplies each row's weighted sum of V
+  std::vector<Real> key_scales_;
   long long batch_ = 0, head_ = 0, kv_head_ = 0;
   int first_row_ = 0, rows_ = 0;
 };
 
 /// Threads take blocks in turn; each keeps its own scratch memory.
 template <class Real>
-void solve_all(const Inputs& inputs, AttentionResult& result) {
-  const Sizes& sizes = inputs.problem.sizes;
+void solve_all(const ReferenceInputs& inputs, AttentionResult& result) {
+  const Sizes& sizes = inputs.problem().sizes;
   std::atomic<long long> next = 0;
   std::exception_ptr failure;
   std::mutex failure_mutex;
@@ -270,8 +282,9 @@ AttentionResult reference_attention(const Problem& problem, const HostTensors& t
   result.log_sum_exp.resize(rows);
   result.largest_logit.resize(rows);
   if (is_empty(problem.sizes)) return result;
-  const Inputs inputs(problem, tensors);
+  const ReferenceInputs inputs(problem, tensors);
   if (mode == ReferenceMode::kFloat64) {
+    if (problem.variant.dtype == DataType::kE4m3) result.largest_product_sum.resize(rows);
     solve_all<double>(inputs, result);
   } else {
     solve_all<float>(inputs, result);

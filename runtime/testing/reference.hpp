@@ -8,7 +8,9 @@
 // - A visible logit that is NaN or +Inf makes the whole row and its LSE NaN.
 // - p * V is IEEE: a visible V that is NaN makes its column NaN even where p is 0, and an infinite
 //   one makes it infinite, or NaN where p is 0 or both signs meet.
+// - e4m3 has no infinity; what is said of NaN holds.
 // The float64 reference multiplies by the problem's scale in double; a kernel gets it in fp32.
+// Elements and their scales meet after the sums over them.
 
 #include <cstdint>
 #include <vector>
@@ -38,19 +40,26 @@ struct HostTensors {
 struct AttentionResult {
   std::vector<double> output;       ///< [batch, heads, seqlen_q, head_dim] contiguous
   std::vector<double> log_sum_exp;  ///< [batch, heads, seqlen_q], -inf for rows without keys
-  /// [batch, heads, seqlen_q]: the largest finite |scaled logit| a row sees. May be left empty by
+  /// [batch, heads, seqlen_q]: the largest finite |scaled logit| a row sees, before or after
+  /// log_sum_exp_shift. May be left empty by
   /// an engine that does not know it; the comparison then takes |LSE|, which is smaller or about
   /// equal.
   std::vector<double> largest_logit;
+  /// [batch, heads, seqlen_q], of e4m3 inputs, else empty: the largest scaled sum of |q_k k_k| of a
+  /// key that a row sees, which says what tensor cores lose where they add 8-bit products.
+  std::vector<double> largest_product_sum;
 };
 
 enum class ReferenceMode {
-  kFloat64,   ///< every step in double
-  kBaseline,  ///< S and softmax in fp32, P (normalised) and O rounded to the input type
+  kFloat64,  ///< every step in double
+  /// S and softmax in fp32, P (normalised) and O rounded to the input type. e4m3: P is not
+  /// normalised but 2^4 at its largest, so that it makes use of e4m3's range; O, divided by the sum
+  /// of P before that was rounded, is rounded to the output type.
+  kBaseline,
 };
 
-/// Throws kInvalidArgument or kUnsupported for a problem that heddle refuses, or for a tensor that
-/// is shorter than its strides reach.
+/// Throws kInvalidArgument or kUnsupported for a problem that heddle refuses, for a tensor that is
+/// shorter than its strides reach, or for scales of another shape than the problem's.
 AttentionResult reference_attention(const Problem& problem, const HostTensors& tensors,
                                     ReferenceMode mode);
 

@@ -31,6 +31,26 @@ TEST_CASE("The usual layouts are accepted") {
   }
 }
 
+TEST_CASE("Strides of e4m3 are bytes, of its O two; V's are those of its layout") {
+  Problem problem = small_problem();
+  problem.variant.dtype = DataType::kE4m3;
+  problem.variant.alignment = 16;
+  problem.sizes.key_strides = {100 * 4 * 72, 100 * 72, 72};  // 8 bytes, 16 of two-byte elements
+  check_invalid(reject_problem(problem), "key_strides.row", "72");
+  problem.sizes.key_strides = {};
+  problem.sizes.output_strides = {100 * 4 * 72, 100 * 72, 72};
+  CHECK_FALSE(reject_problem(problem).has_value());
+  problem.variant.value_layout = ValueLayout::kTransposed;
+  problem.sizes.value_strides = {64 * 4 * 112, 64 * 112, 112};
+  CHECK_FALSE(reject_problem(problem).has_value());
+  problem.sizes.value_strides.row = 100;
+  check_invalid(reject_problem(problem), "value_strides.row", "100");
+  problem.sizes.value_strides = {};
+  problem.sizes.seqlen_kv = INT_MAX;
+  problem.sizes.batch = problem.sizes.heads = 1;
+  check_invalid(reject_problem(problem), "seqlen_kv", "transposed");
+}
+
 TEST_CASE("Negative strides are refused, but only where they are walked") {
   Problem problem = small_problem();
   problem.sizes.value_strides = {100 * 4 * 64, 100 * 64, -64};

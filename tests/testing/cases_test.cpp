@@ -46,8 +46,9 @@ int mismatches(const CaseInput& input, const ExpectedRows& expected, const Atten
 }  // namespace
 
 TEST_CASE("every case has a name of its own and is a problem that heddle accepts") {
+  const auto dtype = GENERATE(DataType::kBf16, DataType::kE4m3);
   std::set<std::string> names;
-  for (const CaseInput& input : all_cases(DataType::kBf16)) {
+  for (const CaseInput& input : all_cases(dtype)) {
     INFO(input.name);
     CHECK(names.insert(input.name).second);
     CHECK_FALSE(reject_problem(input.problem).has_value());
@@ -56,7 +57,9 @@ TEST_CASE("every case has a name of its own and is a problem that heddle accepts
 }
 
 TEST_CASE("the references give the values worked out by hand") {
-  const auto dtype = GENERATE(DataType::kFp16, DataType::kBf16);
+  const auto dtype = GENERATE(DataType::kFp16, DataType::kBf16, DataType::kE4m3);
+  const double tolerance =
+      dtype == DataType::kE4m3 ? 0x1p-4 : (dtype == DataType::kFp16 ? 2e-3 : 1e-2);
   for (const CaseInput& input : all_cases(dtype)) {
     if (input.expected.empty()) continue;
     INFO(input.name);
@@ -65,14 +68,20 @@ TEST_CASE("the references give the values worked out by hand") {
         reference_attention(input.problem, input.tensors, ReferenceMode::kBaseline);
     for (const ExpectedRows& expected : input.expected) {
       CHECK(mismatches(input, expected, exact, 1e-12) == 0);
-      CHECK(mismatches(input, expected, baseline, dtype == DataType::kFp16 ? 2e-3 : 1e-2) == 0);
+      CHECK(mismatches(input, expected, baseline, tolerance) == 0);
     }
   }
 }
 
 TEST_CASE("the reference agrees with a double loop on odd inputs too") {
-  auto cases = masking_cases(DataType::kBf16);
-  for (CaseInput& more : numerics_cases(DataType::kBf16)) cases.push_back(std::move(more));
+  auto cases = masking_cases({});
+  for (CaseInput& more : numerics_cases({})) cases.push_back(std::move(more));
+  const Variant e4m3{.dtype = DataType::kE4m3,
+                     .scales = ScaleKind::kToken,
+                     .value_layout = ValueLayout::kTransposed};
+  for (auto more : {masking_cases(e4m3), numerics_cases(e4m3), scale_cases(e4m3)}) {
+    cases.insert(cases.end(), more.begin(), more.end());
+  }
   for (const CaseInput& input : cases) {
     INFO(input.name);
     const auto exact = reference_attention(input.problem, input.tensors, ReferenceMode::kFloat64);
@@ -89,8 +98,9 @@ TEST_CASE("the reference agrees with a double loop on odd inputs too") {
 }
 
 TEST_CASE("an odd value changes only the rows and columns that may see it") {
+  const auto dtype = GENERATE(DataType::kFp16, DataType::kE4m3);
   int twins = 0;
-  for (const CaseInput& input : all_cases(DataType::kFp16)) {
+  for (const CaseInput& input : all_cases(dtype)) {
     if (!input.clean) continue;
     INFO(input.name);
     ++twins;
@@ -108,13 +118,16 @@ TEST_CASE("an odd value changes only the rows and columns that may see it") {
     if (input.name.find("one query") != std::string::npos) CHECK(affected == 2 * 64);
     if (input.name.find("visible") != std::string::npos) CHECK(affected == 2 * 130);
   }
-  CHECK(twins >= 8);
+  CHECK(twins >= (dtype == DataType::kE4m3 ? 6 : 8));
 }
 
 TEST_CASE("all layouts of a problem give the same bits (C21)") {
+  const Variant form =
+      GENERATE(Variant{}, Variant{.dtype = DataType::kE4m3},
+               Variant{.dtype = DataType::kE4m3, .value_layout = ValueLayout::kTransposed});
   std::optional<AttentionResult> first;
   int layouts = 0;
-  for (const CaseInput& input : shape_cases(DataType::kBf16)) {
+  for (const CaseInput& input : shape_cases(form)) {
     if (input.name.rfind("C21", 0) != 0) continue;
     INFO(input.name);
     ++layouts;
@@ -123,19 +136,20 @@ TEST_CASE("all layouts of a problem give the same bits (C21)") {
     CHECK(result.output == first->output);
     CHECK(result.log_sum_exp == first->log_sum_exp);
   }
-  CHECK(layouts == 19);
+  CHECK(layouts == (form.dtype == DataType::kE4m3 ? 17 : 19));
 }
 
 TEST_CASE("the baseline passes its own comparison on every case") {
-  const auto dtype = GENERATE(DataType::kFp16, DataType::kBf16);
+  const auto dtype = GENERATE(DataType::kFp16, DataType::kBf16, DataType::kE4m3);
   for (const CaseInput& input : all_cases(dtype)) {
     INFO(input.name);
     const auto exact = reference_attention(input.problem, input.tensors, ReferenceMode::kFloat64);
     const auto baseline =
         reference_attention(input.problem, input.tensors, ReferenceMode::kBaseline);
+    const DataType type = output_type(input.problem.variant);
     std::vector<std::uint16_t> output;
     for (const double value : baseline.output) {
-      output.push_back(element_from_float(dtype, static_cast<float>(value)));
+      output.push_back(element_from_float(type, static_cast<float>(value)));
     }
     const std::vector<float> lse(baseline.log_sum_exp.begin(), baseline.log_sum_exp.end());
     const Comparison comparison = compare(input.problem, exact, baseline, output, lse);

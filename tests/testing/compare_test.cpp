@@ -165,6 +165,57 @@ TEST_CASE("LSE's yardstick without largest_logit is |LSE|") {
   CHECK_FALSE(subject.passes());
 }
 
+TEST_CASE("LSE of e4m3 inputs may be off by what tensor cores cut of their products, no more") {
+  Subject subject = small_subject();
+  subject.reference.largest_logit.assign(subject.reference.largest_logit.size(), 1.0);
+  subject.reference.largest_product_sum.assign(subject.reference.largest_logit.size(), 8.0);
+  const double allowed = 1e-5 + 4 * std::ldexp(1.0, -23) + std::ldexp(8.0, -13);
+  for (const double factor : {0.99, 1.01}) {
+    const double wanted = static_cast<double>(subject.kernel.log_sum_exp[3]) - factor * allowed;
+    subject.reference.log_sum_exp[3] = wanted;
+    CHECK(subject.passes() == (factor < 1));
+  }
+  subject.reference.largest_product_sum.pop_back();
+  CHECK(mentions(subject.compare_kernel(), "largest_product_sum"));
+}
+
+TEST_CASE("every scale off by a factor of 2 fails, whatever shares it") {
+  const auto [scales, queries, keys] =
+      GENERATE(std::tuple{ScaleKind::kTensor, 512, 512}, std::tuple{ScaleKind::kHead, 130, 512},
+               std::tuple{ScaleKind::kBlock, 130, 512}, std::tuple{ScaleKind::kToken, 20, 150});
+  Problem problem;
+  problem.variant = {.dtype = DataType::kE4m3, .head_dim = 64, .scales = scales};
+  problem.sizes = {.heads = 2, .seqlen_q = queries, .seqlen_kv = keys};
+  const HostTensors tensors = make_inputs(problem, InputKind::kNormal, 11);
+  const auto exact = reference_attention(problem, tensors, ReferenceMode::kFloat64);
+  const auto baseline = reference_attention(problem, tensors, ReferenceMode::kBaseline);
+  const auto passes = [&](const HostTensors& seen) {
+    const auto result = reference_attention(problem, seen, ReferenceMode::kBaseline);
+    std::vector<std::uint16_t> output;
+    for (const double value : result.output) {
+      output.push_back(bf16_from_float(static_cast<float>(value)));
+    }
+    const std::vector<float> lse(result.log_sum_exp.begin(), result.log_sum_exp.end());
+    return compare(problem, exact, baseline, output, lse).record.passed;
+  };
+  CHECK(passes(tensors));
+  int passed = 0;
+  for (const auto field :
+       {&HostScales::query_descale, &HostScales::key_descale, &HostScales::value_descale}) {
+    for (std::size_t i = 0; i < (tensors.scales.*field).size(); ++i) {
+      for (const float factor : {0.5f, 2.0f}) {
+        HostTensors wrong = tensors;
+        (wrong.scales.*field)[i] *= factor;
+        passed += passes(wrong);
+      }
+    }
+    HostTensors without = tensors;
+    (without.scales.*field).clear();
+    passed += passes(without);
+  }
+  CHECK(passed == 0);
+}
+
 TEST_CASE("rows without keys must be exactly 0 and -inf") {
   Subject subject = make_subject(DataType::kFp16, MaskKind::kCausal,
                                  {.seqlen_q = 5, .seqlen_kv = 2}, InputKind::kNormal);

@@ -20,6 +20,14 @@ double fp16_value(int bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
+double e4m3_value(int bits) {
+  const int exponent = (bits >> 3) & 15;
+  const int fraction = bits & 7;
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
 bool is_fp16_nan(int bits) {
   return (bits & 0x7fff) > 0x7c00;
 }
@@ -101,15 +109,54 @@ TEST_CASE("narrowing at the ends of the range") {
   CHECK(is_fp16_nan(fp16_from_float(std::bit_cast<float>(0x7f800001u))));
 }
 
-TEST_CASE("a type without a host form is refused by name") {
+TEST_CASE("every e4m3 pattern widens to its value and comes back") {
+  int wrong = 0;
+  for (int bits = 0; bits < 0x100; ++bits) {
+    const float value = e4m3_to_float(static_cast<std::uint16_t>(bits));
+    if ((bits & 0x7f) == 0x7f) {
+      wrong += !std::isnan(value) || e4m3_from_float(value) != 0x7f;
+      continue;
+    }
+    wrong += static_cast<double>(value) != e4m3_value(bits);
+    wrong += std::signbit(value) != ((bits & 0x80) != 0);
+    wrong += e4m3_from_float(value) != bits;
+    wrong += e4m3_to_float(static_cast<std::uint16_t>(0xab00 | bits)) != value;
+  }
+  CHECK(wrong == 0);
+  CHECK(e4m3_to_float(0x7e) == 448.0f);
+  CHECK(e4m3_to_float(0x01) == std::ldexp(1.0f, -9));
+}
+
+TEST_CASE("e4m3 rounds to nearest even between all neighbours") {
+  int wrong = 0;
+  for (int bits = 0; bits < 0x7e; ++bits) {
+    const float low = static_cast<float>(e4m3_value(bits));
+    const float high = static_cast<float>(e4m3_value(bits + 1));
+    const float middle = low + (high - low) / 2;
+    const int even = bits % 2 == 0 ? bits : bits + 1;
+    wrong += e4m3_from_float(middle) != even;
+    wrong += e4m3_from_float(std::nextafter(middle, 0.0f)) != bits;
+    wrong += e4m3_from_float(std::nextafter(middle, kInfinity)) != bits + 1;
+    wrong += e4m3_from_float(-middle) != (0x80 | even);
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("e4m3 saturates, and has one NaN to give") {
+  for (const float beyond : {448.1f, 464.0f, 480.0f, 1e30f, kInfinity}) {
+    CHECK(e4m3_from_float(beyond) == 0x7e);
+    CHECK(e4m3_from_float(-beyond) == 0xfe);
+  }
+  CHECK(e4m3_from_float(-0.0f) == 0x80);
+  CHECK(e4m3_from_float(1e-30f) == 0);
+  for (const std::uint32_t bits : {0x7f800001u, 0xffc00000u, 0x7fffffffu}) {
+    CHECK(e4m3_from_float(std::bit_cast<float>(bits)) == 0x7f);
+  }
+}
+
+TEST_CASE("by type: what storing and loading gives") {
   CHECK(round_to_element(DataType::kFp16, 1.0f / 3) == 0.333251953125f);
   CHECK(round_to_element(DataType::kBf16, 1.0f / 3) == 0.333984375f);
-  try {
-    element_to_float(DataType::kE4m3, 0);
-    FAIL("e4m3 was accepted");
-  } catch (const Error& error) {
-    CHECK(error.code() == ErrorCode::kUnsupported);
-    CHECK(error.field() == "dtype");
-    CHECK(std::string(error.what()).find("e4m3") != std::string::npos);
-  }
+  CHECK(round_to_element(DataType::kE4m3, 1.0f / 3) == 0.34375f);
+  CHECK(round_to_element(DataType::kE4m3, -500.0f) == -448.0f);
 }
