@@ -4,6 +4,7 @@
 
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/softmax.cuh"
 
 namespace heddle {
@@ -128,9 +129,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     row_maximum(largest, probabilities);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      float share = maximum(shares[row], shuffle_xor(shares[row], 1));
-      share = maximum(share, shuffle_xor(share, 2));
-      const bool heavy = is_heavy(row, share);
+      const bool heavy = is_heavy(row, lane_maximum<kRowLanes>(shares[row]));
       const bool is_lost = heavy && largest[row] > kLargestProbability;
       const float step = heavy && !is_lost ? maximum(fast_log2(largest[row]), 0.0f) : 0.0f;
       const float factor = raise(row, step);

@@ -110,15 +110,20 @@ class TeamStore {
   /// A row of O, or of the partial results of a split.
   auto stored_row(const Work<Config>& work, const RowPlace& place) const {
     if constexpr (Config::kSplitKv) {
-      return parameters_.partial_output + partial_row(work, place) * Config::kHeadDim;
+      return parameters_.partial_output + row_index(work, place) * Config::kHeadDim;
     } else {
       return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
     }
   }
 
-  long long partial_row(const Work<Config>& work, const RowPlace& place) const {
-    return work.item.split * flat_row(parameters_, parameters_.batch, 0, 0) +
-           flat_row(parameters_, work.item.batch, place.head, place.query);
+  /// Among all rows, or all that splits leave of them.
+  long long row_index(const Work<Config>& work, const RowPlace& place) const {
+    const WorkItem& item = work.item;
+    if constexpr (Config::kSplitKv) {
+      return partial_row(parameters_, item.split, item.batch, place.head, place.query);
+    } else {
+      return flat_row(parameters_, item.batch, place.head, place.query);
+    }
   }
 
   /// A row's log-sum-exp, or what it is combined by.
@@ -127,9 +132,9 @@ class TeamStore {
     constexpr float kUnit = 1.0f / static_cast<float>(1 << probability_shift<Config>());
     const float sum = softmax.sum[row] * kUnit;
     if constexpr (Config::kSplitKv) {
-      parameters_.partial_rows[partial_row(work, place)] = {softmax.reference[row], 0.0f, sum};
+      parameters_.partial_rows[row_index(work, place)] = {softmax.reference[row], 0.0f, sum};
     } else if (parameters_.log_sum_exp != nullptr) {
-      const long long at = flat_row(parameters_, work.item.batch, place.head, place.query);
+      const long long at = row_index(work, place);
       parameters_.log_sum_exp[at] =
           warpgroup_log_sum_exp<Config>(parameters_, {softmax.reference[row], 0.0f}, sum) +
           log_sum_exp_shift<Config>(parameters_, at);
@@ -151,14 +156,9 @@ class TeamStore {
           stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
         });
       } else {
-        exact.store_row(stored_row(work, place));
+        exact.store();
       }
-      if constexpr (Config::kSplitKv) {
-        exact.store_weight(parameters_.partial_rows[partial_row(work, place)]);
-      } else {
-        exact.store_log_sum_exp(parameters_.log_sum_exp,
-                                flat_row(parameters_, work.item.batch, place.head, place.query));
-      }
+      exact.store_weight();
     });
   }
 

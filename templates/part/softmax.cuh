@@ -5,6 +5,7 @@
 #include "instruction/thread.cuh"
 #include "part/exponent_base.cuh"
 #include "part/fragment.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/score_scale.cuh"
 
 namespace heddle {
@@ -36,8 +37,7 @@ inline void row_maximum(float (&maxima)[2 * kRowTiles],
       largest = maximum(largest, scores.value[row / 2][c][half]);
       largest = maximum(largest, scores.value[row / 2][c][half + 1]);
     }
-    largest = maximum(largest, shuffle_xor(largest, 1));
-    maxima[row] = maximum(largest, shuffle_xor(largest, 2));
+    maxima[row] = lane_maximum<kRowLanes>(largest);
   }
 }
 
@@ -101,10 +101,7 @@ struct OnlineSoftmax {
   /// Adds up the four lanes' shares of each sum.
   void finish() {
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      sum[row] += shuffle_xor(sum[row], 1);
-      sum[row] += shuffle_xor(sum[row], 2);
-    }
+    for (int row = 0; row < kRows; ++row) sum[row] = row_sum(row);
   }
 
   /// What turns an accumulated output into the result: 0 for a row that saw no key.
@@ -137,10 +134,7 @@ struct OnlineSoftmax {
 
   /// The four lanes' shares together; they agree to the bit.
   float row_sum(int row) const {
-    float row_sum = sum[row];
-    row_sum += shuffle_xor(row_sum, 1);
-    row_sum += shuffle_xor(row_sum, 2);
-    return row_sum;
+    return lane_sum<kRowLanes>(sum[row]);
   }
 
   /// How far the maximum of a row with this sum may pass its reference.
