@@ -63,19 +63,4 @@ inline bool is_finite(E4M3 element) {
   return (element.bits & 0x7fu) != 0x7fu;
 }
 
-/// Bit 7 of each of four packed elements: whether it is NaN.
-inline unsigned nan_bits(unsigned packed) {
-  return ((packed & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u;
-}
-
-/// `seen`, and what is not 0 where one of four packed elements is NaN.
-inline unsigned note_nonfinite(unsigned seen, unsigned packed, E4M3) {
-  return seen | nan_bits(packed);
-}
-
-/// Four packed elements with 0 for those that are NaN.
-inline unsigned without_nonfinite(unsigned packed, E4M3) {
-  return packed & ~((nan_bits(packed) >> 7) * 0xffu);
-}
-
 }  // namespace heddle

@@ -68,12 +68,4 @@ inline unsigned note_nonfinite(unsigned seen, unsigned pair, Half) {
   return seen;
 }
 
-/// Both elements of a packed register with 0 for what is NaN or Inf.
-template <class Element>
-inline unsigned without_nonfinite(unsigned pair, Element) {
-  const Element low{static_cast<unsigned short>(pair & 0xffffu)};
-  const Element high{static_cast<unsigned short>(pair >> 16)};
-  return pair & ((is_finite(low) ? 0xffffu : 0u) | (is_finite(high) ? 0xffff0000u : 0u));
-}
-
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
 #include "part/mask.cuh"
+#include "part/nonfinite.cuh"
 #include "part/stored_entry.cuh"
 #include "part/value_entry.cuh"
 
