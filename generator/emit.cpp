@@ -10,6 +10,7 @@
 #include "generator/legality.hpp"
 #include "generator/source_text.hpp"
 #include "generator/template_library.hpp"
+#include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
@@ -89,8 +90,20 @@ std::string constant(std::string_view, Family) {
   return {};
 }
 
-std::string element_type(DataType dtype) {
+std::string_view element_type(DataType dtype) {
+  if (dtype == DataType::kE4m3) return "heddle::E4M3";
   return dtype == DataType::kFp16 ? "heddle::Half" : "heddle::BFloat16";
+}
+
+/// What part/descale.cuh asks for.
+std::string scale_constants(const Variant& variant) {
+  const bool scaled = variant.dtype == DataType::kE4m3;
+  const bool by_rows = variant.scales == ScaleKind::kBlock || variant.scales == ScaleKind::kToken;
+  const int rows = variant.scales == ScaleKind::kBlock ? kScaleBlockRows : 1;
+  return constant("kScaledInputs", scaled) +
+         constant("kScalePerHead", scaled && variant.scales != ScaleKind::kTensor) +
+         constant("kScaleRows", by_rows ? rows : 0) +
+         constant("kTransposedValues", variant.value_layout == ValueLayout::kTransposed);
 }
 
 std::string config_struct(const Variant& variant, const KernelConfig& config,
@@ -98,6 +111,8 @@ std::string config_struct(const Variant& variant, const KernelConfig& config,
   const PartFootprint footprint = part_footprint(variant, config, entry.part);
   std::string text = "struct Config {\n";
   text += fmt::format("  using Element = {};\n", element_type(variant.dtype));
+  text += fmt::format("  using OutputElement = {};\n", element_type(output_type(variant)));
+  text += scale_constants(variant);
   text += constant("kHeadDim", variant.head_dim);
   text += constant("kHeadDimPadded", padded_head_dim(variant.head_dim));
   text += constant("kCausal", variant.mask == MaskKind::kCausal);

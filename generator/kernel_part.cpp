@@ -53,7 +53,10 @@ int unfused_output_bytes(const Variant& variant, const KernelConfig& config) {
 /// Slots of Q, K and V in blocks of 64 columns; two barriers for each slot, a number of five words
 /// for each of Q, another barrier, the guards' votes and their finding for each of V.
 int fa3_bytes(const Variant& variant, const KernelConfig& config) {
-  const int row = tma_row_bytes(padded_head_dim(variant.head_dim));
+  // 8-bit tiles have no columns beyond the head's; transposed values are as many.
+  const int row = variant.dtype == DataType::kE4m3
+                      ? variant.head_dim
+                      : tma_row_bytes(padded_head_dim(variant.head_dim));
   const int tiles = config.query_stages * config.tile_m + 2 * config.stages * config.tile_n;
   const int query_slot = 2 * kBarrierBytes + kWorkItemBytes;
   const int key_value_slot = 5 * kBarrierBytes + (1 + kGuardWarps) * kWordBytes;

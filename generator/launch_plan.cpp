@@ -107,8 +107,13 @@ LaunchPlan plan_launch(const Problem& problem, const KernelConfig& config,
   plan.workspace_bytes = workspace_bytes(problem, config, plan.num_splits);
   if (config.family == Family::kFa3) {
     plan.draws_tiles = config.scheduler == TileScheduler::kDynamic;
-    plan.maps = {config.tile_m,         config.tile_n,    problem.variant.head_dim,
-                 problem.variant.dtype, config.tma_store, config.pack_gqa ? cut.packed_heads : 0};
+    plan.maps = {config.tile_m,
+                 config.tile_n,
+                 problem.variant.head_dim,
+                 problem.variant.dtype,
+                 config.tma_store,
+                 config.pack_gqa ? cut.packed_heads : 0,
+                 problem.variant.value_layout};
   }
   for (const KernelPart part : kernel_parts(config)) {
     const PartFootprint footprint = part_footprint(problem.variant, config, part);
@@ -133,11 +138,17 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
       pointers.query, resolved_strides(sizes.query_strides, sizes.heads, sizes.seqlen_q, columns));
   parameters.key =
       view(pointers.key, resolved_strides(sizes.key_strides, kv_heads, sizes.seqlen_kv, columns));
+  const MatrixExtent values = value_extent(problem);
   parameters.value = view(
-      pointers.value, resolved_strides(sizes.value_strides, kv_heads, sizes.seqlen_kv, columns));
+      pointers.value, resolved_strides(sizes.value_strides, kv_heads, values.rows, values.columns));
   parameters.output = view(pointers.output, resolved_strides(sizes.output_strides, sizes.heads,
                                                              sizes.seqlen_q, columns));
   parameters.log_sum_exp = pointers.log_sum_exp;
+  parameters.query_descale = pointers.query_descale;
+  parameters.key_descale = pointers.key_descale;
+  parameters.value_descale = pointers.value_descale;
+  parameters.value_mean = pointers.value_mean;
+  parameters.log_sum_exp_shift = pointers.log_sum_exp_shift;
   parameters.batch = sizes.batch;
   parameters.heads = sizes.heads;
   parameters.kv_heads = kv_heads;
@@ -168,29 +179,33 @@ AttentionParameters fill_parameters(const Problem& problem, const KernelConfig& 
 }
 
 int alignment_class(const Problem& problem, const TensorPointers& pointers) {
-  const auto bytes = static_cast<std::uint64_t>(element_bytes(problem.variant.dtype));
   std::uint64_t bits = 16;
   // A stride along an axis of one entry is never multiplied: frameworks put anything there.
-  const auto add_stride = [&](long long stride, int extent) {
+  const auto add_stride = [&](long long stride, int extent, std::uint64_t bytes) {
     if (extent <= 1) return;
     bits |= static_cast<std::uint64_t>(stride) * bytes;
     // Beyond what a tensor map can say, so that kernels which need one are out.
     if (static_cast<std::uint64_t>(stride) * bytes >= kTensorMapStrideEnd) bits |= kNoTensorMap;
   };
   const Sizes& sizes = problem.sizes;
-  const auto add = [&](const void* pointer, const Strides& strides, int heads, int rows) {
+  const auto add = [&](const void* pointer, const Strides& strides, int heads,
+                       const MatrixExtent& extent, DataType type) {
     bits |= reinterpret_cast<std::uintptr_t>(pointer);
-    const Strides full = resolved_strides(strides, heads, rows, problem.variant.head_dim);
-    add_stride(full.batch, sizes.batch);
-    add_stride(full.head, heads);
-    add_stride(full.row, rows);
-    if (full.row == 0 && rows > 1) bits |= kNoTensorMap;
+    const auto bytes = static_cast<std::uint64_t>(element_bytes(type));
+    const Strides full = resolved_strides(strides, heads, extent.rows, extent.columns);
+    add_stride(full.batch, sizes.batch, bytes);
+    add_stride(full.head, heads, bytes);
+    add_stride(full.row, extent.rows, bytes);
+    if (full.row == 0 && extent.rows > 1) bits |= kNoTensorMap;
   };
+  const Variant& variant = problem.variant;
   const int kv_heads = sizes.resolved_kv_heads();
-  add(pointers.query, sizes.query_strides, sizes.heads, sizes.seqlen_q);
-  add(pointers.key, sizes.key_strides, kv_heads, sizes.seqlen_kv);
-  add(pointers.value, sizes.value_strides, kv_heads, sizes.seqlen_kv);
-  add(pointers.output, sizes.output_strides, sizes.heads, sizes.seqlen_q);
+  const MatrixExtent queries{sizes.seqlen_q, variant.head_dim};
+  const MatrixExtent keys{sizes.seqlen_kv, variant.head_dim};
+  add(pointers.query, sizes.query_strides, sizes.heads, queries, variant.dtype);
+  add(pointers.key, sizes.key_strides, kv_heads, keys, variant.dtype);
+  add(pointers.value, sizes.value_strides, kv_heads, value_extent(problem), variant.dtype);
+  add(pointers.output, sizes.output_strides, sizes.heads, queries, output_type(variant));
   for (const int alignment : {16, 8, 4, 2}) {
     if (bits % static_cast<std::uint64_t>(alignment) == 0) return alignment;
   }

@@ -19,7 +19,8 @@ struct PartLaunch {
   int shared_bytes = 0;
 };
 
-/// Device pointers of a call. log_sum_exp and workspace may be null where not wanted or needed.
+/// Device pointers of a call. log_sum_exp and workspace may be null where not wanted or needed, and
+/// what comes with 8-bit inputs where it is 1 or 0.
 struct TensorPointers {
   void* query = nullptr;
   void* key = nullptr;
@@ -27,6 +28,11 @@ struct TensorPointers {
   void* output = nullptr;
   float* log_sum_exp = nullptr;
   void* workspace = nullptr;
+  const float* query_descale = nullptr;
+  const float* key_descale = nullptr;
+  const float* value_descale = nullptr;
+  const float* value_mean = nullptr;
+  const float* log_sum_exp_shift = nullptr;
 };
 
 /// What the tensor maps of a kernel that loads by TMA depend on beside the parameters.
@@ -37,6 +43,7 @@ struct MapBoxes {
   DataType dtype = DataType::kBf16;
   bool stores = false;   ///< O too has a map
   int packed_heads = 0;  ///< of a box of queries; 0: a box is of one head
+  ValueLayout value_layout = ValueLayout::kRows;
 };
 
 struct LaunchPlan {

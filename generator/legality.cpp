@@ -229,6 +229,40 @@ Result check_architecture(const KernelConfig& config, const DeviceLimits& limits
                                       enum_name(config.family), limits.architecture));
 }
 
+/// 8-bit inputs: what is built for them.
+Result check_scaled_inputs(const Variant& variant, const KernelConfig& config) {
+  if (variant.dtype != DataType::kE4m3 || config.family == Family::kReference) return std::nullopt;
+  if (config.family != Family::kFa3) {
+    return refuse("family", fmt::format("family {} takes fp16 and bf16 inputs; dtype=e4m3 is built "
+                                        "for family fa3",
+                                        enum_name(config.family)));
+  }
+  if (variant.value_layout == ValueLayout::kRows) {
+    return refuse("value_layout",
+                  "value_layout=rows: fa3 multiplies 8-bit values by columns; give "
+                  "V transposed (value_layout=transposed)");
+  }
+  if (config.running_max == RunningMax::kCheckedSum) {
+    return refuse("running_max", "running_max=checked_sum is built for fp16 and bf16; use lazy");
+  }
+  if (config.tma_store) {
+    return refuse("tma_store",
+                  "tma_store=true with dtype=e4m3: O is wider than the slot of the "
+                  "queries that it would go through; leave tma_store at false");
+  }
+  if (config.tile_n % 32 != 0) {
+    return refuse("tile_n", fmt::format("tile_n={} is not a multiple of 32, the depth of an 8-bit "
+                                        "product",
+                                        config.tile_n));
+  }
+  if (variant.scales != ScaleKind::kBlock || kScaleBlockRows % config.tile_n == 0) {
+    return std::nullopt;
+  }
+  return refuse("tile_n", fmt::format("tile_n={} with scales=block: a block of {} keys has one "
+                                      "scale and is a whole number of tiles",
+                                      config.tile_n, kScaleBlockRows));
+}
+
 /// TMA and wgmma: their instructions exist for sm_90a alone, and TMA wants whole 16 bytes.
 Result check_hopper(const Variant& variant, const KernelConfig& config,
                     const DeviceLimits& limits) {
@@ -258,6 +292,7 @@ std::optional<Rejection> reject(const Variant& variant, const KernelConfig& conf
   return first_of([&] { return reject_variant(variant); },
                   [&] { return check_architecture(config, limits); },
                   [&] { return check_hopper(variant, config, limits); },
+                  [&] { return check_scaled_inputs(variant, config); },
                   [&] { return check_unused_knobs(variant, config); },
                   [&] { return check_running_max(config); }, [&] { return check_ranges(config); },
                   [&] { return check_partition(variant, config); },

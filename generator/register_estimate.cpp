@@ -103,8 +103,10 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
   constexpr int kOverhead = 32;
   const int scores = config.tile_n / 2;
-  const int chains = wgmma_score_chains(padded_head_dim(variant.head_dim));
-  return chains * scores + scores / 2 + padded_head_dim(variant.head_dim) / 2 + kOverhead;
+  const bool is_wide = variant.dtype != DataType::kE4m3;
+  const int chains = is_wide ? wgmma_score_chains(padded_head_dim(variant.head_dim)) : 1;
+  return chains * scores + scores / (is_wide ? 2 : 4) + padded_head_dim(variant.head_dim) / 2 +
+         kOverhead;
 }
 
 int estimate_registers(const Variant& variant, const KernelConfig& config,

@@ -10,6 +10,23 @@ namespace {
 
 constexpr int kRank = 4;
 
+/// What a map is asked for.
+struct MapTensor {
+  const TensorView& view;
+  TensorMapType type;
+  int columns;
+  int rows;
+  int heads;
+  int batch;
+  int box_columns;
+  int box_rows;
+};
+
+TensorMapType map_type(DataType dtype) {
+  if (dtype == DataType::kE4m3) return TensorMapType::kUint8;
+  return dtype == DataType::kFp16 ? TensorMapType::kFloat16 : TensorMapType::kBFloat16;
+}
+
 /// A stride along an axis of one entry is never multiplied: frameworks put anything there, and the
 /// driver checks it all the same.
 std::uint64_t stride_bytes(long long elements, int extent, std::uint64_t element,
@@ -17,25 +34,27 @@ std::uint64_t stride_bytes(long long elements, int extent, std::uint64_t element
   return extent > 1 ? static_cast<std::uint64_t>(elements) * element : row_bytes;
 }
 
-TensorMapRequest request(const TensorView& view, const MapBoxes& boxes, int rows, int heads,
-                         int batch, int box_rows) {
+TensorMapRequest request(const MapTensor& tensor) {
+  const TensorView& view = tensor.view;
   TensorMapRequest map;
-  map.type = boxes.dtype == DataType::kFp16 ? TensorMapType::kFloat16 : TensorMapType::kBFloat16;
+  map.type = tensor.type;
   map.rank = kRank;
   map.address = view.data;
   const auto element = static_cast<std::uint64_t>(element_bytes(map.type));
-  const std::uint64_t row_bytes = (boxes.head_dim * element + 15) / 16 * 16;
+  const auto columns = static_cast<std::uint64_t>(std::max(tensor.columns, 1));
+  const std::uint64_t row_bytes = (columns * element + 15) / 16 * 16;
   // An axis of stride 0 is one long: kernels know (part/tma_producer.cuh, map_place).
-  const int row_count = std::max(rows, 1);
-  const int head_count = view.head_stride == 0 ? 1 : heads;
-  const int batch_count = view.batch_stride == 0 ? 1 : batch;
-  map.dims = {static_cast<std::uint64_t>(boxes.head_dim), static_cast<std::uint64_t>(row_count),
+  const int row_count = std::max(tensor.rows, 1);
+  const int head_count = view.head_stride == 0 ? 1 : tensor.heads;
+  const int batch_count = view.batch_stride == 0 ? 1 : tensor.batch;
+  map.dims = {columns, static_cast<std::uint64_t>(row_count),
               static_cast<std::uint64_t>(head_count), static_cast<std::uint64_t>(batch_count)};
   map.strides = {stride_bytes(view.row_stride, row_count, element, row_bytes),
                  stride_bytes(view.head_stride, head_count, element, row_bytes),
                  stride_bytes(view.batch_stride, batch_count, element, row_bytes)};
-  map.box = {kBoxColumns, static_cast<std::uint32_t>(box_rows), 1, 1};
-  map.swizzle = Swizzle::k128;
+  map.box = {static_cast<std::uint32_t>(tensor.box_columns),
+             static_cast<std::uint32_t>(tensor.box_rows), 1, 1};
+  map.swizzle = swizzle_of_span(tensor.box_columns * static_cast<int>(element));
   return map;
 }
 
@@ -46,8 +65,26 @@ void pack_heads(TensorMapRequest& map, const MapBoxes& boxes) {
   std::swap(map.dims[1], map.dims[2]);
   std::swap(map.strides[0], map.strides[1]);
   const int queries = boxes.query_rows / boxes.packed_heads;
-  map.box = {kBoxColumns, static_cast<std::uint32_t>(boxes.packed_heads),
-             static_cast<std::uint32_t>(queries), 1};
+  map.box[1] = static_cast<std::uint32_t>(boxes.packed_heads);
+  map.box[2] = static_cast<std::uint32_t>(queries);
+}
+
+/// V as it lies in memory.
+MapTensor value_tensor(const AttentionParameters& p, const MapBoxes& boxes, int box_columns) {
+  const TensorMapType type = map_type(boxes.dtype);
+  if (boxes.value_layout == ValueLayout::kTransposed) {
+    const int keys = (p.seqlen_kv + kKeyGroup - 1) / kKeyGroup * kKeyGroup;
+    return {p.value,
+            type,
+            keys,
+            boxes.head_dim,
+            p.kv_heads,
+            p.batch,
+            byte_box_columns(boxes.key_rows),
+            boxes.head_dim};
+  }
+  return {p.value,    type,    boxes.head_dim, p.seqlen_kv,
+          p.kv_heads, p.batch, box_columns,    boxes.key_rows};
 }
 
 }  // namespace
@@ -69,11 +106,18 @@ int element_bytes(TensorMapType type) {
 std::array<TensorMapRequest, 4> tensor_map_requests(const AttentionParameters& parameters,
                                                     const MapBoxes& boxes) {
   const AttentionParameters& p = parameters;
+  const bool is_wide = boxes.dtype != DataType::kE4m3;
+  const TensorMapType type = map_type(boxes.dtype);
+  const int columns = is_wide ? kBoxColumns : byte_box_columns(boxes.head_dim);
   std::array<TensorMapRequest, 4> maps = {
-      request(p.query, boxes, p.seqlen_q, p.heads, p.batch, boxes.query_rows),
-      request(p.key, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
-      request(p.value, boxes, p.seqlen_kv, p.kv_heads, p.batch, boxes.key_rows),
-      request(p.output, boxes, p.seqlen_q, p.heads, p.batch, kWarpgroupRows)};
+      request(
+          {p.query, type, boxes.head_dim, p.seqlen_q, p.heads, p.batch, columns, boxes.query_rows}),
+      request(
+          {p.key, type, boxes.head_dim, p.seqlen_kv, p.kv_heads, p.batch, columns, boxes.key_rows}),
+      request(value_tensor(p, boxes, columns)),
+      // Kernels with 8-bit inputs store O from registers.
+      request({p.output, is_wide ? type : TensorMapType::kBFloat16, boxes.head_dim, p.seqlen_q,
+               p.heads, p.batch, kBoxColumns, kWarpgroupRows})};
   pack_heads(maps[0], boxes);
   return maps;
 }

@@ -13,6 +13,12 @@ constexpr int swizzle_span(Swizzle swizzle) {
   return 16 << static_cast<int>(swizzle);
 }
 
+/// The swizzle of rows of 32, 64 or 128 bytes.
+constexpr Swizzle swizzle_of_span(int bytes) {
+  if (bytes == 128) return Swizzle::k128;
+  return bytes == 64 ? Swizzle::k64 : Swizzle::k32;
+}
+
 /// The pattern repeats after this many bytes, and its first byte must be a multiple of them.
 constexpr int swizzle_alignment(Swizzle swizzle) {
   return 8 * swizzle_span(swizzle);

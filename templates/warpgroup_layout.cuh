@@ -20,6 +20,13 @@ constexpr int kGuardWarps = 3;
 constexpr int tma_row_bytes(int padded_head_dim) {
   return (padded_head_dim + kBoxColumns - 1) / kBoxColumns * kBoxColumns * 2;
 }
+/// The same of 8-bit elements, and of transposed values (by keys): whole 32-byte steps of products.
+/// A box is as wide as the widest swizzle of which a whole number fills the row.
+constexpr int byte_box_columns(int row_bytes) {
+  if (row_bytes % 128 == 0) return 128;
+  return row_bytes % 64 == 0 ? 64 : 32;
+}
+static_assert(byte_box_columns(256) == 128 && byte_box_columns(96) == 32);
 
 /// Chains of wgmma sums that Q K^T is cut into: each truncates towards zero, and one deeper than
 /// 128 would need more put back than exact sums bear (chain_truncation in layout.cuh).

@@ -35,6 +35,11 @@ constexpr int wgmma_8bit_key(int position) {
   return position / 16 * 16 + 8 * (position % 4 / 2) + 2 * (position % 16 / 4) + position % 2;
 }
 
+/// Where, then, the values of a key are.
+constexpr int wgmma_8bit_position(int key) {
+  return key / 16 * 16 + 4 * (key % 8 / 2) + 2 * (key % 16 / 8) + key % 2;
+}
+
 /// Then register `index` of the operands (four for each 32 keys) packs, lowest first, these four
 /// accumulators of the same thread: this one, the next, and the same two four registers on.
 constexpr int wgmma_8bit_first_accumulator(int index) {
@@ -45,6 +50,8 @@ static_assert(wgmma_accumulator_place(37, 6).row == 16 + 1 + 8, "second warp, la
 static_assert(wgmma_accumulator_place(37, 6).column == 8 + 2, "");
 static_assert(wgmma_operand_place_16bit(2, 2, 1).column == 8 + 4 + 1, "");
 static_assert(wgmma_operand_place_8bit(1, 3, 2).column == 16 + 4 + 2, "");
+static_assert(wgmma_8bit_position(8) == 2 && wgmma_8bit_position(3) == 5 &&
+              wgmma_8bit_position(31) == 31);
 static_assert(wgmma_8bit_key(2) == 8 && wgmma_8bit_key(5) == 3 && wgmma_8bit_key(31) == 31,
               "0 1 8 9 2 3 10 11 4 5 12 13 6 7 14 15");
 

@@ -21,13 +21,26 @@ class AlignedBytes {
     const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
     offset_ = kAlignment - address % kAlignment;
   }
-  AlignedBytes(const std::vector<std::uint16_t>& elements)
-      : AlignedBytes(elements.size() * sizeof elements[0], 0) {
-    if (!elements.empty()) std::memcpy(data(), elements.data(), bytes_);
+  AlignedBytes(const std::vector<std::uint16_t>& elements, DataType type)
+      : AlignedBytes(elements.size() * static_cast<std::size_t>(element_bytes(type)), 0) {
+    if (elements.empty()) return;
+    if (element_bytes(type) == 1) {
+      std::copy(elements.begin(), elements.end(), data());  // the low bytes
+    } else {
+      std::memcpy(data(), elements.data(), bytes_);
+    }
+  }
+  AlignedBytes(const std::vector<float>& numbers)
+      : AlignedBytes(numbers.size() * sizeof(float), 0) {
+    if (!numbers.empty()) std::memcpy(data(), numbers.data(), bytes_);
   }
 
   unsigned char* data() { return storage_.data() + offset_; }
   std::size_t bytes() const { return bytes_; }
+  /// Null where there are none.
+  const float* numbers() {
+    return bytes_ == 0 ? nullptr : reinterpret_cast<const float*>(data());
+  }
   HostBuffer buffer(std::string name, BufferAccess access) {
     return {data(), bytes_, std::move(name), access};
   }
@@ -41,25 +54,60 @@ class AlignedBytes {
 
 constexpr int kPoison = 0xff;  // a NaN in every type
 
+/// What comes with 8-bit inputs.
+struct Scales {
+  AlignedBytes query, key, value, mean, shift;
+
+  explicit Scales(const HostScales& scales)
+      : query(scales.query_descale),
+        key(scales.key_descale),
+        value(scales.value_descale),
+        mean(scales.value_mean),
+        shift(scales.log_sum_exp_shift) {}
+
+  void add_to(TensorPointers& pointers) {
+    pointers.query_descale = query.numbers();
+    pointers.key_descale = key.numbers();
+    pointers.value_descale = value.numbers();
+    pointers.value_mean = mean.numbers();
+    pointers.log_sum_exp_shift = shift.numbers();
+  }
+  void add_to(std::vector<HostBuffer>& buffers) {
+    const auto add = [&](AlignedBytes& bytes, const char* name) {
+      if (bytes.bytes() != 0) buffers.push_back(bytes.buffer(name, BufferAccess::kRead));
+    };
+    add(query, "the factors of Q");
+    add(key, "the factors of K");
+    add(value, "the factors of V");
+    add(mean, "the means of V");
+    add(shift, "the shifts of LSE");
+  }
+};
+
 struct Tensors {
   AlignedBytes query, key, value, output, log_sum_exp, workspace;
+  Scales scales;
   AlignedBytes tile_counter{sizeof(unsigned), 0};
 
   TensorPointers pointers() {
-    return {query.data(),
-            key.data(),
-            value.data(),
-            output.data(),
-            reinterpret_cast<float*>(log_sum_exp.data()),
-            workspace.data()};
+    TensorPointers pointers{query.data(),
+                            key.data(),
+                            value.data(),
+                            output.data(),
+                            reinterpret_cast<float*>(log_sum_exp.data()),
+                            workspace.data()};
+    scales.add_to(pointers);
+    return pointers;
   }
   std::vector<HostBuffer> buffers() {
-    return {query.buffer("Q", BufferAccess::kRead),
-            key.buffer("K", BufferAccess::kRead),
-            value.buffer("V", BufferAccess::kRead),
-            output.buffer("O", BufferAccess::kReadWrite),
-            log_sum_exp.buffer("LSE", BufferAccess::kReadWrite),
-            workspace.buffer("the workspace", BufferAccess::kReadWrite)};
+    std::vector<HostBuffer> buffers{query.buffer("Q", BufferAccess::kRead),
+                                    key.buffer("K", BufferAccess::kRead),
+                                    value.buffer("V", BufferAccess::kRead),
+                                    output.buffer("O", BufferAccess::kReadWrite),
+                                    log_sum_exp.buffer("LSE", BufferAccess::kReadWrite),
+                                    workspace.buffer("the workspace", BufferAccess::kReadWrite)};
+    scales.add_to(buffers);
+    return buffers;
   }
 };
 
@@ -126,12 +174,14 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
   const TensorShape shape = query_shape(problem);
   const Strides strides = effective_strides(problem.sizes.output_strides, shape);
   HostRun result;
-  Tensors memory{tensors.query,
-                 tensors.key,
-                 tensors.value,
+  const DataType input = problem.variant.dtype;
+  Tensors memory{AlignedBytes(tensors.query, input),
+                 AlignedBytes(tensors.key, input),
+                 AlignedBytes(tensors.value, input),
                  AlignedBytes(2 * storage_elements(strides, shape), kPoison),
                  AlignedBytes(sizeof(float) * row_count(problem), kPoison),
-                 AlignedBytes(plan.workspace_bytes, kPoison)};
+                 AlignedBytes(plan.workspace_bytes, kPoison),
+                 Scales(tensors.scales)};
   AttentionParameters parameters = fill_parameters(problem, config.config, plan, memory.pointers());
   if (plan.draws_tiles) {
     parameters.tile_counter = reinterpret_cast<unsigned*>(memory.tile_counter.data());

@@ -233,18 +233,14 @@ inline void finish(const typename KeySplit<Config>::Output& output, SharedStorag
 template <class Config>
 inline void redo_large_rows(const SharedStorage<Config>& shared, const QueryTile<Config>& tile,
                             const Mask<Config>& mask, const AttentionParameters& parameters) {
-  using Element = typename Config::Element;
-  const WorkItem& item = mask.item;
   const int rows = minimum(tile.sequence.query_length - tile.first_query, Config::kTileM);
   sync_block();
 #pragma unroll 1
   for (int row = warp(); row < rows; row += Config::kWarps) {
     if (!is_large_base(shared.reference[row])) continue;
-    const int query = tile.first_query + row;
-    const ExactRow<Config> exact(parameters, mask, tile.range, query);
-    exact.store_row(tensor_row<Element>(parameters.output, item.batch, item.head, query));
-    exact.store_log_sum_exp(parameters.log_sum_exp,
-                            flat_row(parameters, item.batch, item.head, query));
+    const ExactRow<Config> exact(parameters, mask, tile.range, tile.first_query + row);
+    exact.store();
+    exact.store_weight();
   }
 }
 

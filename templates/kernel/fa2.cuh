@@ -200,18 +200,16 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     warp_tile.output.for_row(row, [&](float& entry) { entry *= inverse_sum; });
   }
 
-  const long long row = flat_row(parameters, item.batch, item.head, first_query);
   if constexpr (Config::kSplitKv) {
-    const long long rows = flat_row(parameters, parameters.batch, 0, 0);
-    const long long partial_row = item.split * rows + row;
-    store_partial_output<Config>(
-        warp_tile.output, parameters.partial_output + partial_row * Config::kHeadDim, valid_rows);
+    const long long row = partial_row(parameters, item.split, item.batch, item.head, first_query);
+    store_partial_output<Config>(warp_tile.output,
+                                 parameters.partial_output + row * Config::kHeadDim, valid_rows);
     PartialRow weights[2 * Warp::kRowTiles];
 #pragma unroll
     for (int r = 0; r < 2 * Warp::kRowTiles; ++r) {
       weights[r] = {softmax.reference[r], 0.0f, softmax.sum[r]};
     }
-    store_rows(weights, parameters.partial_rows + partial_row, valid_rows);
+    store_rows(weights, parameters.partial_rows + row, valid_rows);
   } else {
     auto* destination =
         tensor_row<typename Config::Element>(parameters.output, item.batch, item.head, first_query);
@@ -224,7 +222,9 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
       log_sum_exps[r] =
           log_sum_exp<Config>(parameters, {softmax.reference[r], 0.0f}, softmax.sum[r]);
     }
-    store_rows(log_sum_exps, parameters.log_sum_exp + row, valid_rows);
+    store_rows(log_sum_exps,
+               parameters.log_sum_exp + flat_row(parameters, item.batch, item.head, first_query),
+               valid_rows);
   }
 }
 
@@ -232,23 +232,14 @@ inline void finish(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
 template <class Config>
 inline void redo_large_rows(const WarpTile<Config>& warp_tile,
                             const AttentionParameters& parameters) {
-  using Element = typename Config::Element;
   for_each_large_row(warp_tile.softmax.reference, [&](int row) {
     const Work<Config> work(parameters);
-    const WorkItem& item = work.item;
     const int query = work.first_query + WarpTile<Config>::first_row() + row;
     if (query >= work.sequence.query_length) return;
-    const Mask<Config> mask{work.sequence, item};
+    const Mask<Config> mask{work.sequence, work.item};
     const ExactRow<Config> exact(parameters, mask, work.range, query);
-    const long long flat = flat_row(parameters, item.batch, item.head, query);
-    if constexpr (Config::kSplitKv) {
-      const long long part = item.split * flat_row(parameters, parameters.batch, 0, 0) + flat;
-      exact.store_row(parameters.partial_output + part * Config::kHeadDim);
-      exact.store_weight(parameters.partial_rows[part]);
-    } else {
-      exact.store_row(tensor_row<Element>(parameters.output, item.batch, item.head, query));
-      exact.store_log_sum_exp(parameters.log_sum_exp, flat);
-    }
+    exact.store();
+    exact.store_weight();
   });
 }
 
@@ -259,9 +250,8 @@ inline void add_nonfinite(const AttentionParameters& parameters) {
   const WorkItem& item = work.item;
   const Mask<Config> mask{work.sequence, item};
   if constexpr (Config::kSplitKv) {
-    const long long rows = flat_row(parameters, parameters.batch, 0, 0);
     const long long row =
-        item.split * rows + flat_row(parameters, item.batch, item.head, work.first_query);
+        partial_row(parameters, item.split, item.batch, item.head, work.first_query);
     add_nonfinite(parameters.partial_output + row * Config::kHeadDim, Config::kHeadDim, work.range,
                   mask, parameters);
   } else {

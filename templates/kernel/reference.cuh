@@ -12,6 +12,7 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "parameters.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/scheduler.cuh"
 #include "part/sequence_info.cuh"
 
@@ -157,10 +158,9 @@ inline RowStatistics<Config> row_statistics(SharedStorage<Config>& shared,
     }
   });
   for (int i = 0; i < rows.kRows; ++i) {
-    for (int mask = kSide / 2; mask > 0; mask /= 2) {
-      const Accumulate other = shuffle_xor(rows.maximum[i], mask);
-      if (other > rows.maximum[i]) rows.maximum[i] = other;
-    }
+    rows.maximum[i] = reduce_lanes<kSide>(rows.maximum[i], [](Accumulate left, Accumulate right) {
+      return right > left ? right : left;
+    });
     // A row of -inf logits: exp(-inf - 0) is the 0 wanted, exp(-inf + inf) would be NaN.
     if (rows.maximum[i] == -infinity()) rows.maximum[i] = 0;
   }
@@ -172,9 +172,7 @@ inline RowStatistics<Config> row_statistics(SharedStorage<Config>& shared,
       }
     }
   });
-  for (int i = 0; i < rows.kRows; ++i) {
-    for (int mask = kSide / 2; mask > 0; mask /= 2) rows.sum[i] += shuffle_xor(rows.sum[i], mask);
-  }
+  for (Accumulate& sum : rows.sum) sum = lane_sum<kSide>(sum);
   return rows;
 }
 

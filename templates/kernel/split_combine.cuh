@@ -5,7 +5,9 @@
 #include "instruction/memory.cuh"
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
+#include "part/descale.cuh"
 #include "part/exponent_base.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/sequence_info.cuh"
 #include "part/warpgroup_log_sum_exp.cuh"
 
@@ -25,20 +27,16 @@ struct RowTotal {
     for (int split = lane(); split < num_splits; split += kWarpSize) {
       base.value = maximum(base.value, parts[split * stride].base);
     }
-    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      base.value = maximum(base.value, shuffle_xor(base.value, mask));
-    }
+    base.value = lane_maximum<kWarpSize>(base.value);
     for (int split = lane(); split < num_splits; split += kWarpSize) {
       const PartialRow& part = parts[split * stride];
       if (part.base == base.value) base.residue = maximum(base.residue, part.residue);
     }
-    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      base.residue = maximum(base.residue, shuffle_xor(base.residue, mask));
-    }
+    base.residue = lane_maximum<kWarpSize>(base.residue);
     for (int split = lane(); split < num_splits; split += kWarpSize) {
       sum += share(parts[split * stride]);
     }
-    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
+    sum = lane_sum<kWarpSize>(sum);
   }
 
   /// What a part adds to the sum.
@@ -133,7 +131,7 @@ struct MergedRow {
 
 template <class Config>
 inline void combine(const AttentionParameters& parameters) {
-  using Element = typename Config::Element;
+  using Element = typename Config::OutputElement;
   using Merged = MergedRow<Config>;
   const long long rows = flat_row(parameters, parameters.batch, 0, 0);
   const long long row =
@@ -161,7 +159,8 @@ inline void combine(const AttentionParameters& parameters) {
     store_pair<Element, Config::kAlignment>(destination + column, pair[0] + sign, pair[1] + sign);
   }
   if (parameters.log_sum_exp != nullptr && lane() == 0) {
-    parameters.log_sum_exp[row] = merged_log_sum_exp<Config>(parameters, total);
+    parameters.log_sum_exp[row] =
+        merged_log_sum_exp<Config>(parameters, total) + log_sum_exp_shift<Config>(parameters, row);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "instruction/types.cuh"
 #include "parameters.cuh"
 #include "part/log_sum_exp.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/sequence_info.cuh"
 
 namespace heddle::unfused {
@@ -111,10 +112,7 @@ struct RowTeam {
 
   template <class Combine>
   static float reduce(float value, Combine combine) {
-#pragma unroll
-    for (int mask = kWarpSize / 2; mask > 0; mask /= 2) {
-      value = combine(value, shuffle_xor(value, mask));
-    }
+    value = reduce_lanes<kWarpSize>(value, combine);
     if constexpr (kThreads > kWarpSize) {
       float* parts = reinterpret_cast<float*>(shared_memory()) + index() * kWarps;
       sync();  // the parts of the reduction before have been read

@@ -4,6 +4,7 @@
 
 #include "instruction/math.cuh"
 #include "instruction/thread.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/softmax.cuh"
 
 namespace heddle {
@@ -128,9 +129,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     row_maximum(largest, probabilities);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      float share = maximum(shares[row], shuffle_xor(shares[row], 1));
-      share = maximum(share, shuffle_xor(share, 2));
-      const bool heavy = is_heavy(row, share);
+      const bool heavy = is_heavy(row, lane_maximum<kRowLanes>(shares[row]));
       const bool is_lost = heavy && largest[row] > kLargestProbability;
       const float step = heavy && !is_lost ? maximum(fast_log2(largest[row]), 0.0f) : 0.0f;
       const float factor = raise(row, step);
@@ -154,12 +153,13 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
 };
 
 /// The softmax of 16 rows of a warp.
-template <bool kLazyRescale, bool kCheckedSum>
+template <class Config, bool kCheckedSum = Config::kCheckedSum>
 struct WarpSoftmax {
-  using Type = OnlineSoftmax<1, kLazyRescale>;
+  using Type = OnlineSoftmax<1, Config::kLazyRescale, probability_shift<Config>()>;
 };
-template <bool kLazyRescale>
-struct WarpSoftmax<kLazyRescale, true> {
+template <class Config>
+struct WarpSoftmax<Config, true> {
+  static_assert(!Config::kScaledInputs, "what is checked is the range of 16 bits");
   using Type = CheckedSoftmax<1>;
 };
 

@@ -8,10 +8,13 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
+#include "part/descale.cuh"
 #include "part/exponent_base.cuh"
 #include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/stored_entry.cuh"
+#include "part/value_entry.cuh"
 
 namespace heddle {
 
@@ -19,6 +22,7 @@ namespace heddle {
 template <class Config>
 class ExactRow {
   using Element = typename Config::Element;
+  using OutputElement = typename Config::OutputElement;
   static constexpr int kColumns = ceil_divide(Config::kHeadDim, kWarpSize);
 
  public:
@@ -38,29 +42,60 @@ class ExactRow {
   /// Calls store(column, entry) for this lane's entries of the normalised row.
   template <class Store>
   void store(Store store) const {
+    const WorkItem& item = mask_.item;
+    const float descale = value_descale<Config>(parameters_, item.batch, item.kv_head);
+    const double factor = static_cast<double>(descale) / sum_;  // a routine of its own: only one
+    const float* means = value_mean<Config>(parameters_, item.batch, item.kv_head);
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
-      if (column < Config::kHeadDim) store(column, static_cast<float>(output_[c] / sum_));
+      if (column >= Config::kHeadDim) continue;
+      const auto entry = static_cast<float>(output_[c] * factor);
+      store(column, means == nullptr ? entry : entry + means[column]);
     }
   }
 
-  template <class Entry>
-  void store_row(Entry* to) const {
-    store([&](int column, float entry) { set_to(to[column], entry); });
+  /// In O, or among the partial results of a split.
+  void store() const {
+    const WorkItem& item = mask_.item;
+    if constexpr (Config::kSplitKv) {
+      store_to(parameters_.partial_output + row_index() * Config::kHeadDim);
+    } else {
+      store_to(
+          tensor_row<OutputElement>(parameters_.output, item.batch, item.head + head_, query_));
+    }
   }
-  void store_weight(PartialRow& to) const {
-    if (lane() == 0) to = weight();
-  }
-  /// Null where log-sum-exps are not wanted.
-  void store_log_sum_exp(float* log_sum_exps, long long row) const {
-    if (log_sum_exps == nullptr || lane() != 0) return;
+
+  /// The row's log-sum-exp, or what it is combined by.
+  void store_weight() const {
+    if (lane() != 0) return;
     const PartialRow own = weight();
-    log_sum_exps[row] = log_sum_exp({own.base, own.residue}, own.sum, parameters_.scale_log2_excess,
-                                    kTruncationOfLarge);
+    if constexpr (Config::kSplitKv) {
+      parameters_.partial_rows[row_index()] = own;
+    } else if (parameters_.log_sum_exp != nullptr) {
+      const long long at = row_index();
+      parameters_.log_sum_exp[at] = log_sum_exp({own.base, own.residue}, own.sum,
+                                                parameters_.scale_log2_excess, kTruncationOfLarge) +
+                                    log_sum_exp_shift<Config>(parameters_, at);
+    }
   }
 
  private:
+  template <class Entry>
+  void store_to(Entry* row) const {
+    store([&](int column, float entry) { set_to(row[column], entry); });
+  }
+
+  long long row_index() const {
+    const WorkItem& item = mask_.item;
+    const int head = item.head + head_;
+    if constexpr (Config::kSplitKv) {
+      return partial_row(parameters_, item.split, item.batch, head, query_);
+    } else {
+      return flat_row(parameters_, item.batch, head, query_);
+    }
+  }
+
   PartialRow weight() const {
     const double base = largest_ * static_cast<double>(parameters_.scale_log2);
     const auto value = static_cast<float>(base);
@@ -84,6 +119,12 @@ class ExactRow {
       const Element right = keys[column];
       sum += static_cast<double>(to_float(left)) * static_cast<double>(to_float(right));
     }
+    if constexpr (Config::kScaledInputs) {
+      const float factor =
+          query_descale<Config>(parameters_, item.batch, item.head + head_, query_);
+      sum *= static_cast<double>(factor) *
+             static_cast<double>(key_descale<Config>(parameters_, item.batch, item.kv_head, key));
+    }
     return mask_.hooked_score(sum, static_cast<double>(parameters_.scale), query_, key, head_);
   }
 
@@ -94,11 +135,8 @@ class ExactRow {
       const double logit = score(key);
       if (logit > largest_) largest_ = logit;
     }
-#pragma unroll
-    for (int step = kWarpSize / 2; step > 0; step /= 2) {
-      const double other = shuffle_xor(largest_, step);
-      if (other > largest_) largest_ = other;
-    }
+    largest_ = reduce_lanes<kWarpSize, 1>(
+        largest_, [](double left, double right) { return right > left ? right : left; });
   }
 
   /// Each lane finds the probability of a key; then all add the keys' values, a column each.
@@ -113,26 +151,24 @@ class ExactRow {
         probability = fast_exp2(static_cast<float>(exponent));
       }
       sum_ += static_cast<double>(probability);
-      const float rounded = to_float(from_float<Element>(probability));
+      const float rounded = to_float(from_float<OutputElement>(probability));
 #pragma unroll 1
       for (int i = 0; i < kWarpSize; ++i) {
         const float weight = shuffle(rounded, i);
         if (sees(first + i)) add_value(first + i, weight);
       }
     }
-#pragma unroll
-    for (int step = kWarpSize / 2; step > 0; step /= 2) sum_ += shuffle_xor(sum_, step);
+    sum_ = lane_sum<kWarpSize, 1>(sum_);
   }
 
   void add_value(int key, float weight) {
-    const Element* values =
-        tensor_row<const Element>(parameters_.value, mask_.item.batch, mask_.item.kv_head, key);
+    const WorkItem& item = mask_.item;
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = lane() + c * kWarpSize;
       if (column >= Config::kHeadDim) continue;
-      const Element value = values[column];
-      output_[c] += static_cast<double>(weight) * static_cast<double>(to_float(value));
+      const float value = value_entry<Config>(parameters_, item.batch, item.kv_head, key, column);
+      output_[c] += static_cast<double>(weight) * static_cast<double>(value);
     }
   }
 

@@ -23,11 +23,24 @@ constexpr int kWakeThreads = kGuardThreads + kWarpgroupWarps * kWarpSize;
 template <class Config>
 struct Shape {
   static constexpr int kTeams = Config::kTileM / kWarpgroupRows;
-  static constexpr int kColumnBlocks = tma_row_bytes(Config::kHeadDimPadded) / (2 * kBoxColumns);
-  static constexpr SwizzledTile kQueryTile{Config::kTileM, Swizzle::k128};
-  static constexpr SwizzledTile kKeyTile{Config::kTileN, Swizzle::k128};
+  static constexpr int kElementBytes = sizeof(typename Config::Element);
+  static constexpr int kRowBytes =
+      Config::kScaledInputs ? Config::kHeadDim : tma_row_bytes(Config::kHeadDimPadded);
+  /// Bytes of a row of a box of Q or K.
+  static constexpr int kSpan = Config::kScaledInputs ? byte_box_columns(kRowBytes) : 128;
+  static constexpr int kColumnBlocks = kRowBytes / kSpan;
+  static constexpr SwizzledTile kQueryTile{Config::kTileM, swizzle_of_span(kSpan)};
+  static constexpr SwizzledTile kKeyTile{Config::kTileN, swizzle_of_span(kSpan)};
   static constexpr int kQueryBytes = kQueryTile.block_bytes() * kColumnBlocks;
   static constexpr int kKeyBytes = kKeyTile.block_bytes() * kColumnBlocks;
+  /// V lies like K, or, transposed, in rows of keys.
+  static constexpr int kValueSpan =
+      Config::kTransposedValues ? byte_box_columns(Config::kTileN) : kSpan;
+  static constexpr int kValueRows = Config::kTransposedValues ? Config::kHeadDim : Config::kTileN;
+  static constexpr int kValueBlocks =
+      Config::kTransposedValues ? Config::kTileN / kValueSpan : kColumnBlocks;
+  static constexpr SwizzledTile kValueTile{kValueRows, swizzle_of_span(kValueSpan)};
+  static_assert(kValueTile.block_bytes() * kValueBlocks == kKeyBytes);
   /// Without a mask only keys past the end are hidden, and for those TMA brings zeros.
   static constexpr bool kGuarded = Config::kCausal || Config::kMaskHook;
   /// Warps that read the tile queue.
@@ -36,7 +49,7 @@ struct Shape {
   static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * kWarpgroups,
                 "consumers and, where roles are apart, a producer");
   static_assert(Config::kWarpSpecialized || !kGuarded, "guards are warps of the producer's");
-  static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned());
+  static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned() && kValueTile.is_aligned());
 };
 
 template <class Config>

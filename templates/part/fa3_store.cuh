@@ -24,7 +24,7 @@ struct TeamRows {
   using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
 
   Output output;
-  typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type softmax;
+  typename WarpSoftmax<Config>::Type softmax;
   bool found_nonfinite;  ///< in a masked value block of the tile
 
   void clear() {
@@ -33,19 +33,36 @@ struct TeamRows {
     found_nonfinite = false;
   }
 
-  void normalise() {
+  void normalise(const AttentionParameters& parameters, const WorkItem& item) {
     softmax.finish();
+    const float descale = value_descale<Config>(parameters, item.batch, item.kv_head);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      const float inverse_sum = softmax.inverse_sum(row);
-      output.for_row(row, [&](float& entry) { entry *= inverse_sum; });
+      const float factor = softmax.inverse_sum(row) * descale;
+      output.for_row(row, [&](float& entry) { entry *= factor; });
+    }
+    add_mean(value_mean<Config>(parameters, item.batch, item.kv_head));
+  }
+
+ private:
+  /// Weights sum to 1, so what was taken off all values is added once; but not where a row saw
+  /// none.
+  void add_mean(const float* means) {
+    if (means == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < 2 * Output::kColumnTiles; ++i) {
+      const float mean = means[8 * (i / 2) + 2 * (lane() % 4) + i % 2];
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        if (softmax.sum[row] != 0.0f) output.value[0][i / 2][2 * row + i % 2] += mean;
+      }
     }
   }
 };
 
 template <class Config>
 class TeamStore {
-  using Element = typename Config::Element;
+  using Element = typename Config::OutputElement;
   using Tiles = Shape<Config>;
   using Reader = TileReader<Config::kQueryStages>;
 
@@ -59,7 +76,7 @@ class TeamStore {
   /// Stores the rows and what they weigh. Rows that go by TMA go on to the next slot of `tiles`.
   void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
              TeamLoader<Config>& loader) {
-    rows.normalise();
+    rows.normalise(parameters_, work.item);
     if constexpr (Config::kTmaStore) start(rows, work, tiles, loader);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
@@ -88,32 +105,39 @@ class TeamStore {
   }
 
  private:
-  using Softmax = typename WarpSoftmax<Config::kLazyRescale, Config::kCheckedSum>::Type;
+  using Softmax = typename WarpSoftmax<Config>::Type;
 
   /// A row of O, or of the partial results of a split.
   auto stored_row(const Work<Config>& work, const RowPlace& place) const {
     if constexpr (Config::kSplitKv) {
-      return parameters_.partial_output + partial_row(work, place) * Config::kHeadDim;
+      return parameters_.partial_output + row_index(work, place) * Config::kHeadDim;
     } else {
       return tensor_row<Element>(parameters_.output, work.item.batch, place.head, place.query);
     }
   }
 
-  long long partial_row(const Work<Config>& work, const RowPlace& place) const {
-    return work.item.split * flat_row(parameters_, parameters_.batch, 0, 0) +
-           flat_row(parameters_, work.item.batch, place.head, place.query);
+  /// Among all rows, or all that splits leave of them.
+  long long row_index(const Work<Config>& work, const RowPlace& place) const {
+    const WorkItem& item = work.item;
+    if constexpr (Config::kSplitKv) {
+      return partial_row(parameters_, item.split, item.batch, place.head, place.query);
+    } else {
+      return flat_row(parameters_, item.batch, place.head, place.query);
+    }
   }
 
   /// A row's log-sum-exp, or what it is combined by.
   void store_weight(const Softmax& softmax, int row, const Work<Config>& work,
                     const RowPlace& place) const {
+    constexpr float kUnit = 1.0f / static_cast<float>(1 << probability_shift<Config>());
+    const float sum = softmax.sum[row] * kUnit;
     if constexpr (Config::kSplitKv) {
-      parameters_.partial_rows[partial_row(work, place)] = {softmax.reference[row], 0.0f,
-                                                            softmax.sum[row]};
+      parameters_.partial_rows[row_index(work, place)] = {softmax.reference[row], 0.0f, sum};
     } else if (parameters_.log_sum_exp != nullptr) {
-      parameters_.log_sum_exp[flat_row(parameters_, work.item.batch, place.head, place.query)] =
-          warpgroup_log_sum_exp<Config>(parameters_, {softmax.reference[row], 0.0f},
-                                        softmax.sum[row]);
+      const long long at = row_index(work, place);
+      parameters_.log_sum_exp[at] =
+          warpgroup_log_sum_exp<Config>(parameters_, {softmax.reference[row], 0.0f}, sum) +
+          log_sum_exp_shift<Config>(parameters_, at);
     }
   }
 
@@ -132,14 +156,9 @@ class TeamStore {
           stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
         });
       } else {
-        exact.store_row(stored_row(work, place));
+        exact.store();
       }
-      if constexpr (Config::kSplitKv) {
-        exact.store_weight(parameters_.partial_rows[partial_row(work, place)]);
-      } else {
-        exact.store_log_sum_exp(parameters_.log_sum_exp,
-                                flat_row(parameters_, work.item.batch, place.head, place.query));
-      }
+      exact.store_weight();
     });
   }
 

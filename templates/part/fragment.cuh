@@ -10,6 +10,9 @@
 
 namespace heddle {
 
+/// Neighbours that hold entries of the same rows.
+constexpr int kRowLanes = 4;
+
 /// fp32 accumulators of (kRowTiles * 16) x (kColumnTiles * 8) entries of one warp.
 /// value[r][c][2 * half + e] is row 16 r + 8 half + lane / 4, column 8 c + 2 * (lane % 4) + e.
 template <int kRowTileCount, int kColumnTileCount>

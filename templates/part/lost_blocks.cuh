@@ -11,6 +11,7 @@
 #include "part/fa3_shared.cuh"
 #include "part/fragment.cuh"
 #include "part/mask.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/sequence_info.cuh"
 #include "warpgroup_layout.cuh"
 
@@ -60,13 +61,11 @@ class LostBlocks {
 
   /// The last of the blocks left out by rows of the warp; negative where there is none.
   static int next_block(const Softmax& softmax) {
-    int block = maximum(softmax.note[0], softmax.note[1]);
-#pragma unroll
-    for (int step = 4; step < kWarpSize; step *= 2) {  // four lanes share a row
-      const unsigned other = shuffle_xor(static_cast<unsigned>(block), step);
-      block = maximum(block, static_cast<int>(other));
-    }
-    return block;
+    const int block = maximum(softmax.note[0], softmax.note[1]);
+    const auto later = [](unsigned left, unsigned right) {
+      return static_cast<unsigned>(maximum(static_cast<int>(left), static_cast<int>(right)));
+    };
+    return static_cast<int>(reduce_lanes<kWarpSize, 1>(static_cast<unsigned>(block), later));
   }
 
   /// The softmax of 16 keys for the rows that take part, and their values.

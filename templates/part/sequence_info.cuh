@@ -35,4 +35,11 @@ inline long long flat_row(const AttentionParameters& parameters, int batch, int 
   return flat_head * parameters.seqlen_q + query;
 }
 
+/// The same among what all splits leave of all rows.
+inline long long partial_row(const AttentionParameters& parameters, int split, int batch, int head,
+                             int query) {
+  return split * flat_row(parameters, parameters.batch, 0, 0) +
+         flat_row(parameters, batch, head, query);
+}
+
 }  // namespace heddle

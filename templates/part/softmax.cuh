@@ -5,6 +5,8 @@
 #include "instruction/thread.cuh"
 #include "part/exponent_base.cuh"
 #include "part/fragment.cuh"
+#include "part/reduce_lanes.cuh"
+#include "part/score_scale.cuh"
 
 namespace heddle {
 
@@ -14,6 +16,10 @@ namespace heddle {
 /// probability of exactly 1 is rounded without error, one above it is not: where such a key made up
 /// a quarter of the output, its rounding alone used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
+/// The same of probabilities that are 2^shift times as large: e4m3 ends below 2^9.
+constexpr float lazy_threshold(int shift) {
+  return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
+}
 constexpr float kLazyWeightLog2 = 3.0f;
 /// Key blocks from one look at the sums to the next.
 constexpr int kLazySettleBlocks = 4;
@@ -31,14 +37,14 @@ inline void row_maximum(float (&maxima)[2 * kRowTiles],
       largest = maximum(largest, scores.value[row / 2][c][half]);
       largest = maximum(largest, scores.value[row / 2][c][half + 1]);
     }
-    largest = maximum(largest, shuffle_xor(largest, 1));
-    maxima[row] = maximum(largest, shuffle_xor(largest, 2));
+    maxima[row] = lane_maximum<kRowLanes>(largest);
   }
 }
 
 /// The state of kRowTiles * 16 rows of one warp. Exponents are taken relative to a reference per
-/// row (log2 units, already scaled); the sums are this thread's share until `finish`.
-template <int kRowTiles, bool kLazyRescale>
+/// row (log2 units, already scaled), and probabilities are 2^kShift times as large, sums too; these
+/// are this thread's share until `finish`. A scale is a float, or RowScales.
+template <int kRowTiles, bool kLazyRescale, int kShift = 0>
 struct OnlineSoftmax {
   static constexpr int kRows = 2 * kRowTiles;
 
@@ -56,9 +62,9 @@ struct OnlineSoftmax {
   }
 
   /// Moves the rows' references, and `output` with them, where the scores demand it.
-  template <int kColumnTiles, int kOutputTiles>
+  template <int kColumnTiles, int kOutputTiles, class Scale>
   void follow(const Accumulator<kRowTiles, kColumnTiles>& scores,
-              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
+              Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2) {
     float maxima[kRows];
     row_maximum(maxima, scores);
     rescale(maxima, output, scale_log2);
@@ -67,17 +73,18 @@ struct OnlineSoftmax {
   /// Turns scores into probabilities relative to the references, and adds them to the sums: first
   /// to each other, since thousands of equal ones added to a growing sum would all be rounded
   /// alike.
-  template <int kColumnTiles>
-  void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, float scale_log2) {
+  template <int kColumnTiles, class Scale>
+  void exponentiate(Accumulator<kRowTiles, kColumnTiles>& scores, const Scale& scale_log2) {
     float shares[kRows];
     to_probabilities(scores, shares, scale_log2);
     add(shares);
   }
 
   /// The softmax of a block: both of the above.
-  template <int kColumnTiles, int kOutputTiles>
+  template <int kColumnTiles, int kOutputTiles, class Scale>
   void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
-              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int /*block*/) {
+              Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2,
+              int /*block*/) {
     follow(scores, output, scale_log2);
     exponentiate(scores, scale_log2);
   }
@@ -94,10 +101,7 @@ struct OnlineSoftmax {
   /// Adds up the four lanes' shares of each sum.
   void finish() {
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      sum[row] += shuffle_xor(sum[row], 1);
-      sum[row] += shuffle_xor(sum[row], 2);
-    }
+    for (int row = 0; row < kRows; ++row) sum[row] = row_sum(row);
   }
 
   /// What turns an accumulated output into the result: 0 for a row that saw no key.
@@ -107,15 +111,16 @@ struct OnlineSoftmax {
 
  protected:
   /// `shares`: what the thread's entries of a block add to each row's sum.
-  template <int kColumnTiles>
+  template <int kColumnTiles, class Scale>
   void to_probabilities(Accumulator<kRowTiles, kColumnTiles>& scores, float (&shares)[kRows],
-                        float scale_log2) const {
+                        const Scale& scale_log2) const {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float offset = -finite_base(reference[row]);
+      const float offset = static_cast<float>(kShift) - finite_base(reference[row]);
+      const float scale = scale_at(scale_log2, row);
       float block_sum = 0.0f;
       scores.for_row(row, [&](float& score) {
-        score = fast_exp2(multiply_add(score, scale_log2, offset));
+        score = fast_exp2(multiply_add(score, scale, offset));
         block_sum += score;
       });
       shares[row] = block_sum;
@@ -129,26 +134,25 @@ struct OnlineSoftmax {
 
   /// The four lanes' shares together; they agree to the bit.
   float row_sum(int row) const {
-    float row_sum = sum[row];
-    row_sum += shuffle_xor(row_sum, 1);
-    row_sum += shuffle_xor(row_sum, 2);
-    return row_sum;
+    return lane_sum<kRowLanes>(sum[row]);
   }
 
   /// How far the maximum of a row with this sum may pass its reference.
   static float lazy_range(float row_sum) {
-    const float range = maximum(fast_log2(row_sum) - kLazyWeightLog2, 0.0f);
-    return range < kLazyRescaleThreshold ? range : kLazyRescaleThreshold;
+    constexpr float kThreshold = lazy_threshold(kShift);
+    constexpr float kWeightLog2 = kLazyWeightLog2 + static_cast<float>(kShift);
+    const float range = maximum(fast_log2(row_sum) - kWeightLog2, 0.0f);
+    return range < kThreshold ? range : kThreshold;
   }
 
-  template <int kOutputTiles>
+  template <int kOutputTiles, class Scale>
   void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
-               float scale_log2) {
+               const Scale& scale_log2) {
     float maxima_log2[kRows];
     bool any_beyond = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      maxima_log2[row] = maxima[row] * scale_log2;
+      maxima_log2[row] = maxima[row] * scale_at(scale_log2, row);
       any_beyond = any_beyond || maxima_log2[row] > limit[row];
     }
     // The vote only gates the branch: a row that does not move is multiplied by exactly 1.

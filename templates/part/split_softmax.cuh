@@ -3,6 +3,7 @@
 
 #include "instruction/math.cuh"
 #include "part/key_split.cuh"
+#include "part/reduce_lanes.cuh"
 #include "part/softmax.cuh"
 
 namespace heddle {
@@ -40,10 +41,7 @@ inline StepRows<Config> softmax_step(typename KeySplit<Config>::Scores& scores,
     rows.sum[row] += score;
   });
 #pragma unroll
-  for (int row = 0; row < StepRows<Config>::kRows; ++row) {
-    rows.sum[row] += shuffle_xor(rows.sum[row], 1);
-    rows.sum[row] += shuffle_xor(rows.sum[row], 2);
-  }
+  for (float& sum : rows.sum) sum = lane_sum<kRowLanes>(sum);
   share_rows(exchange.sum[Split::key_warp()], rows.sum);
   return rows;
 }

@@ -24,15 +24,16 @@ struct MapHead {
         batch(map_place(view.batch_stride, batch_index)) {}
 };
 
-/// Asks for a tile of rows from `row` on: a box for each 64 columns. What overhangs the tensor
-/// becomes zeros.
-template <int kColumnBlocks>
-inline void load_rows(unsigned char* tile, int block_bytes, const TensorMap& map, Barrier& full,
-                      int row, MapHead place) {
-  arrive_expect_tx(full, kColumnBlocks * block_bytes);
+/// Asks for the tile whose first entry is (row, column): kBlocks boxes of kBoxColumns columns. What
+/// overhangs the tensor becomes zeros.
+template <int kBlocks, int kBoxColumns>
+inline void load_boxes(unsigned char* tile, int block_bytes, const TensorMap& map, Barrier& full,
+                       int row, int column, MapHead place) {
+  arrive_expect_tx(full, kBlocks * block_bytes);
 #pragma unroll
-  for (int c = 0; c < kColumnBlocks; ++c) {
-    load_tile(tile + c * block_bytes, map, full, {kBoxColumns * c, row, place.head, place.batch});
+  for (int c = 0; c < kBlocks; ++c) {
+    load_tile(tile + c * block_bytes, map, full,
+              {column + kBoxColumns * c, row, place.head, place.batch});
   }
 }
 
@@ -40,6 +41,7 @@ inline void load_rows(unsigned char* tile, int block_bytes, const TensorMap& map
 template <class Config>
 class Producer {
   using Tiles = Shape<Config>;
+  static constexpr int kBoxColumns = Tiles::kSpan / Tiles::kElementBytes;
 
  public:
   Producer(const MappedParameters& maps, SharedStorage<Config>& shared)
@@ -92,10 +94,10 @@ class Producer {
       query_.next();
       return;
     }
-    load_rows<Tiles::kColumnBlocks>(shared_.query[query_.slot], Tiles::kQueryTile.block_bytes(),
-                                    maps_.query, shared_.tiles.ring.full[query_.slot],
-                                    work.first_query,
-                                    MapHead(parameters_.query, work.item.head, work.item.batch));
+    load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
+        shared_.query[query_.slot], Tiles::kQueryTile.block_bytes(), maps_.query,
+        shared_.tiles.ring.full[query_.slot], work.first_query, 0,
+        MapHead(parameters_.query, work.item.head, work.item.batch));
     query_.next();
   }
 
@@ -104,7 +106,7 @@ class Producer {
   void load_packed_queries(const Work<Config>& work) {
     Barrier& full = shared_.tiles.ring.full[query_.slot];
     const int box_rows = parameters_.packed_heads * parameters_.tile_queries;
-    arrive_expect_tx(full, 2 * kBoxColumns * Tiles::kColumnBlocks * box_rows);
+    arrive_expect_tx(full, Tiles::kSpan * Tiles::kColumnBlocks * box_rows);
     const MapHead place(parameters_.query, work.item.head, work.item.batch);
 #pragma unroll
     for (int c = 0; c < Tiles::kColumnBlocks; ++c) {
@@ -127,18 +129,21 @@ class Producer {
 
   void load_keys(const Work<Config>& work, int block) {
     wait_empty(shared_.key_ring, places_);
-    load_rows<Tiles::kColumnBlocks>(shared_.key[places_.slot], Tiles::kKeyTile.block_bytes(),
-                                    maps_.key, shared_.key_ring.full[places_.slot],
-                                    block * Config::kTileN,
-                                    MapHead(parameters_.key, work.item.kv_head, work.item.batch));
+    load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
+        shared_.key[places_.slot], Tiles::kKeyTile.block_bytes(), maps_.key,
+        shared_.key_ring.full[places_.slot], block * Config::kTileN, 0,
+        MapHead(parameters_.key, work.item.kv_head, work.item.batch));
   }
 
   void load_values(const Work<Config>& work, int block) {
     wait_empty(shared_.value_ring, places_);
-    load_rows<Tiles::kColumnBlocks>(shared_.value[places_.slot], Tiles::kKeyTile.block_bytes(),
-                                    maps_.value, landing_barrier(work, block),
-                                    block * Config::kTileN,
-                                    MapHead(parameters_.value, work.item.kv_head, work.item.batch));
+    constexpr int kValueColumns = Tiles::kValueSpan / Tiles::kElementBytes;
+    const int first_key = block * Config::kTileN;
+    load_boxes<Tiles::kValueBlocks, kValueColumns>(
+        shared_.value[places_.slot], Tiles::kValueTile.block_bytes(), maps_.value,
+        landing_barrier(work, block), Config::kTransposedValues ? 0 : first_key,
+        Config::kTransposedValues ? first_key : 0,
+        MapHead(parameters_.value, work.item.kv_head, work.item.batch));
   }
 
   /// A masked value block is the guard's first.

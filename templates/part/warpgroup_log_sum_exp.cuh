@@ -12,7 +12,8 @@ inline float warpgroup_log_sum_exp(const AttentionParameters& parameters, const 
                                    float sum) {
   constexpr int kChainDepth = 16 * wgmma_chain_steps(Config::kHeadDimPadded);
   static_assert(kChainDepth <= 128);
-  constexpr float kTruncation = chain_truncation(kChainDepth);
+  // 8-bit sums are cut so much earlier that what is lost says nothing of the sign of the rest.
+  constexpr float kTruncation = Config::kScaledInputs ? 0.0f : chain_truncation(kChainDepth);
   return log_sum_exp_of<Config>(parameters, base, sum, kTruncation);
 }
 

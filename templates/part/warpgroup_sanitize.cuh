@@ -9,20 +9,11 @@
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
 #include "part/mask.cuh"
+#include "part/nonfinite.cuh"
 #include "part/stored_entry.cuh"
+#include "part/value_entry.cuh"
 
 namespace heddle {
-
-/// Replaces the NaN and Inf among 16 bytes of elements by 0.
-template <class Element>
-inline void clear_nonfinite(Bytes<16>& chunk) {
-#pragma unroll
-  for (unsigned& pair : chunk.value) {
-    const Element low{static_cast<unsigned short>(pair & 0xffffu)};
-    const Element high{static_cast<unsigned short>(pair >> 16)};
-    pair &= (is_finite(low) ? 0xffffu : 0u) | (is_finite(high) ? 0xffff0000u : 0u);
-  }
-}
 
 /// Whether a tile has NaN or Inf, for each of the `threads` threads that call it in the bytes that
 /// fall to it; these it replaces by 0. `thread` is the caller's number among them.
@@ -32,13 +23,14 @@ inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
 #pragma unroll 1
   for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
     const Bytes<16> chunk = load<16>(tile + at);
-    for (const unsigned pair : chunk.value) seen = note_nonfinite(seen, pair, Element{});
+    for (const unsigned packed : chunk.value) seen = note_nonfinite(seen, packed, Element{});
   }
   if (seen == 0) return false;
 #pragma unroll 1
   for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
     Bytes<16> chunk = load<16>(tile + at);
-    clear_nonfinite<Element>(chunk);
+#pragma unroll
+    for (unsigned& packed : chunk.value) packed = without_nonfinite(packed, Element{});
     store<16>(tile + at, chunk);
   }
   return true;
@@ -50,7 +42,6 @@ inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
 template <class Config, class PlaceOf, class Stored>
 inline void add_nonfinite_to_rows(PlaceOf place_of, Stored stored, const BlockRange& range,
                                   const Mask<Config>& mask, const AttentionParameters& parameters) {
-  using Element = typename Config::Element;
   const int first_key = maximum(range.begin, range.first_masked) * Config::kTileN;
   const int end_key = minimum(range.end * Config::kTileN, mask.sequence.key_length);
   sync_warp();
@@ -58,9 +49,8 @@ inline void add_nonfinite_to_rows(PlaceOf place_of, Stored stored, const BlockRa
   for (int column = lane(); column < Config::kHeadDim; column += kWarpSize) {
 #pragma unroll 1
     for (int key = first_key; key < end_key; ++key) {
-      const Element element = tensor_row<const Element>(parameters.value, mask.item.batch,
-                                                        mask.item.kv_head, key)[column];
-      const float value = to_float(element);  // part/sanitize.cuh says why a copy
+      const float value =
+          value_entry<Config>(parameters, mask.item.batch, mask.item.kv_head, key, column);
       if (is_finite(value)) continue;
 #pragma unroll 1
       for (int row = 0; row < 16; ++row) {

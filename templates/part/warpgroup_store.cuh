@@ -28,8 +28,8 @@ inline void transpose_quad(unsigned (&value)[4]) {
 /// bytes.
 template <class Config, int kColumnTiles>
 inline void store_fragment_row(const Accumulator<1, kColumnTiles>& output, int row,
-                               typename Config::Element* to, bool exists) {
-  using Element = typename Config::Element;
+                               typename Config::OutputElement* to, bool exists) {
+  using Element = typename Config::OutputElement;
 #pragma unroll
   for (int c = 0; c + 4 <= Config::kHeadDim / 8; c += 4) {
     unsigned packed[4];

@@ -1,12 +1,7 @@
 #include "tests/mutation/judge.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <ctime>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -18,12 +13,6 @@ namespace heddle::mutation {
 namespace {
 
 constexpr std::uint16_t kUntouched = 0xffff;  // what run_on_host fills O with
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// layout.cuh, part/ and kernel/. The instruction layer has twins instead of mutants.
 bool is_mutable(const std::string& name) {
@@ -141,7 +130,7 @@ Judge::Judge(const std::vector<std::string>& names) : limits_(find_architecture(
 }
 
 void Judge::prepare(SmallProblem small) {
-  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, {}, {}, 0};
+  PreparedProblem problem{std::move(small), {}, {}, {}, {}, {}, {}, {}};
   problem.stated = problem.small.problem;
   if (problem.small.hook != Hook::kNone) problem.stated.variant.mask = MaskKind::kCausal;
   const Problem& asked = problem.stated;
@@ -182,39 +171,6 @@ std::optional<HostRun> Judge::run_alike(const SmallProblem& small) {
   const HostConfig kernels =
       compile_for_host(compiler_, small.problem.variant, *small.alike, limits);
   return run_on_host(small.problem, kernels, limits, small.tensors, {});
-}
-
-void Judge::check_unmutated(PreparedProblem& problem) {
-  const HostConfig kernels = compile(problem, Mutant{});
-  const double begin = cpu_seconds();
-  const std::string found = check(problem, kernels);
-  problem.seconds = cpu_seconds() - begin;
-  if (!found.empty()) {
-    throw Error(ErrorCode::kCheckFailed,
-                fmt::format("{}, without a mutant: {}", problem.small.name, found));
-  }
-}
-
-void Judge::check_unmutated(int jobs, const std::string& family) {
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < problems_.size(); i = next++) {
-        if (problems_[i].is_of(family)) check_unmutated(problems_[i]);
-      }
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < jobs; ++i) helpers.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
 }
 
 HostConfig Judge::compile(const PreparedProblem& problem, const Mutant& mutant) {

@@ -25,7 +25,6 @@ struct PreparedProblem {
   std::vector<KernelSource> sources;
   std::set<std::string> headers;  ///< that its kernels include
   std::optional<HostRun> alike;   ///< by the config that gives the same bits
-  double seconds = 0;             ///< CPU time of a run of the kernels as they are
 
   /// Any is, if `family` is empty.
   bool is_of(const std::string& family) const {
@@ -38,8 +37,6 @@ class Judge {
   /// Of the problems whose name holds one of `names`, or all if there are none. Compiles none of
   /// the kernels that mutants change.
   explicit Judge(const std::vector<std::string>& names = {});
-  /// Throws Error when the kernels as they are fail a check. Of one family, or all if empty.
-  void check_unmutated(int jobs, const std::string& family);
 
   const std::vector<PreparedProblem>& problems() const { return problems_; }
   /// The text of every mutable header that some kernel includes, by name.
@@ -52,7 +49,6 @@ class Judge {
 
  private:
   void prepare(SmallProblem small);
-  void check_unmutated(PreparedProblem& problem);
   std::optional<HostRun> run_alike(const SmallProblem& small);
   DeviceLimits limits_of(const SmallProblem& small) const;
 

@@ -27,7 +27,7 @@ Verdict verdict_of(const std::string& file, const std::string& before, const std
   mutant.length = static_cast<int>(before.size());
   mutant.replacement = after;
   Verdict result;
-  judge_mutants(judge(), {mutant}, {1, "fa2"},
+  judge_mutants(judge(), {mutant}, {1, "fa2", 3},
                 [&](std::size_t, const Verdict& verdict) { result = verdict; });
   INFO(result.problem << ": " << result.reason);
   CHECK(!result.problem.empty() == (result.outcome != Outcome::kSurvived));

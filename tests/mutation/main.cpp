@@ -152,15 +152,6 @@ bool report_unmatched(const Session& session) {
   return any;
 }
 
-void check_unmutated(Judge& judge, const Options& options) {
-  judge.check_unmutated(options.jobs, options.family);
-  for (const PreparedProblem& problem : judge.problems()) {
-    if (!problem.is_of(options.family)) continue;
-    std::cout << fmt::format("unmutated: {} passes, {:.2f} s\n", problem.small.name,
-                             problem.seconds);
-  }
-}
-
 /// Verdicts of earlier runs instead of new ones; false if some mutant has none.
 bool replay(const std::vector<std::string>& logs, const std::vector<Mutant>& mutants,
             const std::function<void(std::size_t, const Verdict&)>& report) {
@@ -205,7 +196,6 @@ int run(Options options) {
   };
   bool complete = true;
   if (options.logs.empty()) {
-    check_unmutated(judge, options);
     judge_mutants(judge, chosen, {options.jobs, options.family}, report);
   } else {
     complete = replay(options.logs, chosen, report);

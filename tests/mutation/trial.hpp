@@ -29,9 +29,13 @@ struct Verdict {
 struct TrialOptions {
   int jobs = 1;
   std::string family;  ///< only this family's problems; empty = all
+  /// Of a check of one problem, about ten times what the slowest takes. CPU time: a busy machine
+  /// does not shorten it.
+  double cpu_seconds = 30;
 };
 
-/// Calls `report` with the mutant's index as each verdict comes in.
+/// Calls `report` with the mutant's index as each verdict comes in. Throws Error when a problem
+/// that has caught a mutant fails a check without one.
 void judge_mutants(Judge& judge, const std::vector<Mutant>& mutants, const TrialOptions& options,
                    const std::function<void(std::size_t, const Verdict&)>& report);
 
