@@ -16,7 +16,7 @@ int narrow(const char* field, std::int64_t value) {
               fmt::format("{}: {} is beyond {}; split the problem", field, value, INT_MAX));
 }
 
-DataType read_dtype(std::int32_t dtype) {
+DataType read_dtype(const char* field, std::int32_t dtype) {
   switch (dtype) {
     case HEDDLE_BF16:
       return DataType::kBf16;
@@ -27,9 +27,37 @@ DataType read_dtype(std::int32_t dtype) {
     default:
       break;
   }
-  throw Error(
-      ErrorCode::kInvalidArgument, "dtype",
-      fmt::format("dtype: {} is not HEDDLE_BF16 (0), HEDDLE_FP16 (1) or HEDDLE_E4M3 (2)", dtype));
+  throw Error(ErrorCode::kInvalidArgument, field,
+              fmt::format("{}: {} is not HEDDLE_BF16 (0), HEDDLE_FP16 (1) or HEDDLE_E4M3 (2)",
+                          field, dtype));
+}
+
+ScaleKind read_scales(std::int32_t scales) {
+  switch (scales) {
+    case HEDDLE_SCALES_HEAD:
+      return ScaleKind::kHead;
+    case HEDDLE_SCALES_TENSOR:
+      return ScaleKind::kTensor;
+    case HEDDLE_SCALES_BLOCK:
+      return ScaleKind::kBlock;
+    case HEDDLE_SCALES_TOKEN:
+      return ScaleKind::kToken;
+    default:
+      break;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "scales",
+              fmt::format("scales: {} is not HEDDLE_SCALES_HEAD (0), _TENSOR (1), _BLOCK (2) or "
+                          "_TOKEN (3)",
+                          scales));
+}
+
+ValueLayout read_value_layout(std::int32_t layout) {
+  if (layout == HEDDLE_VALUE_ROWS) return ValueLayout::kRows;
+  if (layout == HEDDLE_VALUE_TRANSPOSED) return ValueLayout::kTransposed;
+  throw Error(ErrorCode::kInvalidArgument, "value_layout",
+              fmt::format("value_layout: {} is not HEDDLE_VALUE_ROWS (0) or "
+                          "HEDDLE_VALUE_TRANSPOSED (1)",
+                          layout));
 }
 
 MaskKind read_mask(std::int32_t mask) {
@@ -45,6 +73,25 @@ Direction read_direction(std::int32_t direction) {
   throw Error(
       ErrorCode::kInvalidArgument, "direction",
       fmt::format("direction: {} is not HEDDLE_FORWARD (0) or HEDDLE_BACKWARD (1)", direction));
+}
+
+std::int32_t write_dtype(DataType type) {
+  if (type == DataType::kE4m3) return HEDDLE_E4M3;
+  return type == DataType::kFp16 ? HEDDLE_FP16 : HEDDLE_BF16;
+}
+
+std::int32_t write_scales(ScaleKind scales) {
+  switch (scales) {
+    case ScaleKind::kTensor:
+      return HEDDLE_SCALES_TENSOR;
+    case ScaleKind::kBlock:
+      return HEDDLE_SCALES_BLOCK;
+    case ScaleKind::kToken:
+      return HEDDLE_SCALES_TOKEN;
+    case ScaleKind::kHead:
+      break;
+  }
+  return HEDDLE_SCALES_HEAD;
 }
 
 Strides read_strides(const std::int64_t (&strides)[3]) {
@@ -70,6 +117,16 @@ LengthKind read_lengths(std::uint32_t features) {
   if ((features & HEDDLE_CU_SEQLENS) != 0) return LengthKind::kCuSeqlens;
   if ((features & HEDDLE_SEQUSED) != 0) return LengthKind::kSeqused;
   return LengthKind::kFixed;
+}
+
+/// What e4m3 inputs bring. That other inputs leave it at zero is reject_problem's business.
+void read_scaled_inputs(const heddle_problem& problem, Variant& variant) {
+  variant.output_dtype = read_dtype("output_dtype", problem.output_dtype);
+  variant.scales = read_scales(problem.scales);
+  variant.value_layout = read_value_layout(problem.value_layout);
+  if (problem.reserved == 0) return;
+  throw Error(ErrorCode::kUnsupported, "reserved",
+              fmt::format("unsupported: reserved (value {}); leave it 0", problem.reserved));
 }
 
 /// Everything that most problems leave at zero.
@@ -130,11 +187,12 @@ void require_struct(const void* given, std::size_t known_size, const char* what)
 Problem read_problem(const heddle_problem& problem) {
   Problem result;
   Variant& variant = result.variant;
-  variant.dtype = read_dtype(problem.dtype);
+  variant.dtype = read_dtype("dtype", problem.dtype);
   variant.head_dim = narrow("head_dim", problem.head_dim);
   variant.mask = read_mask(problem.mask);
   if (!asks_for_nothing_more(problem)) [[unlikely]]
     read_features(problem, variant);
+  read_scaled_inputs(problem, variant);
   Sizes& sizes = result.sizes;
   sizes.batch = narrow("batch", problem.batch);
   sizes.heads = narrow("heads", problem.heads);
@@ -165,7 +223,11 @@ heddle_problem write_problem(const Problem& problem) {
   result.seqlen_q = sizes.seqlen_q;
   result.seqlen_kv = sizes.seqlen_kv;
   result.head_dim = variant.head_dim;
-  result.dtype = variant.dtype == DataType::kFp16 ? HEDDLE_FP16 : HEDDLE_BF16;
+  result.dtype = write_dtype(variant.dtype);
+  result.output_dtype = write_dtype(variant.output_dtype);
+  result.scales = write_scales(variant.scales);
+  result.value_layout = variant.value_layout == ValueLayout::kTransposed ? HEDDLE_VALUE_TRANSPOSED
+                                                                         : HEDDLE_VALUE_ROWS;
   result.mask = variant.mask == MaskKind::kCausal ? HEDDLE_CAUSAL : HEDDLE_FULL;
   result.scale = sizes.scale;
   result.num_splits = sizes.num_splits;
@@ -183,10 +245,7 @@ TensorPointers read_arguments(const heddle_arguments& arguments) {
                                                         {"page_table", arguments.page_table},
                                                         {"bias", arguments.bias},
                                                         {"alibi_slopes", arguments.alibi_slopes},
-                                                        {"sinks", arguments.sinks},
-                                                        {"query_descale", arguments.query_descale},
-                                                        {"key_descale", arguments.key_descale},
-                                                        {"value_descale", arguments.value_descale}};
+                                                        {"sinks", arguments.sinks}};
   for (const auto& [field, pointer] : absent) {
     if (pointer == nullptr) [[likely]]
       continue;
@@ -199,7 +258,12 @@ TensorPointers read_arguments(const heddle_arguments& arguments) {
           .value = const_cast<void*>(arguments.value),
           .output = arguments.output,
           .log_sum_exp = arguments.log_sum_exp,
-          .workspace = arguments.workspace};
+          .workspace = arguments.workspace,
+          .query_descale = arguments.query_descale,
+          .key_descale = arguments.key_descale,
+          .value_descale = arguments.value_descale,
+          .value_mean = arguments.value_mean,
+          .log_sum_exp_shift = arguments.log_sum_exp_shift};
 }
 
 }  // namespace heddle

@@ -34,7 +34,8 @@ struct KernelTable::Slots {
 bool KernelKey::operator==(const KernelKey& other) const noexcept {
   return context == other.context && bucket == other.bucket && head_dim == other.head_dim &&
          dtype == other.dtype && mask == other.mask && alignment == other.alignment &&
-         must_split == other.must_split;
+         output_dtype == other.output_dtype && scales == other.scales &&
+         value_layout == other.value_layout && must_split == other.must_split;
 }
 
 std::uint64_t KernelKey::hash() const noexcept {
@@ -42,7 +43,8 @@ std::uint64_t KernelKey::hash() const noexcept {
   std::uint64_t state = mix(std::bit_cast<std::uintptr_t>(context));
   state = mix(state ^ pack(bucket.sequences, bucket.group));
   state = mix(state ^ pack(bucket.seqlen_q, bucket.seqlen_kv));
-  return mix(state ^ pack(head_dim, kind));
+  const int form = output_dtype << 16 | scales << 8 | value_layout;
+  return mix(state ^ pack(head_dim ^ (form << 9), kind));
 }
 
 KernelKey kernel_key(const Problem& problem, DriverContext context) noexcept {
@@ -52,6 +54,9 @@ KernelKey kernel_key(const Problem& problem, DriverContext context) noexcept {
           .dtype = static_cast<std::uint8_t>(problem.variant.dtype),
           .mask = static_cast<std::uint8_t>(problem.variant.mask),
           .alignment = static_cast<std::uint8_t>(problem.variant.alignment),
+          .output_dtype = static_cast<std::uint8_t>(problem.variant.output_dtype),
+          .scales = static_cast<std::uint8_t>(problem.variant.scales),
+          .value_layout = static_cast<std::uint8_t>(problem.variant.value_layout),
           .must_split = problem.sizes.num_splits > 1};
 }
 

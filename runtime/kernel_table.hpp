@@ -20,6 +20,9 @@ struct KernelKey {
   std::uint8_t dtype = 0;
   std::uint8_t mask = 0;
   std::uint8_t alignment = 0;
+  std::uint8_t output_dtype = 0;  ///< these three tell e4m3 inputs apart
+  std::uint8_t scales = 0;
+  std::uint8_t value_layout = 0;
   bool must_split = false;  ///< the caller asked for two or more splits
 
   bool operator==(const KernelKey& other) const noexcept;

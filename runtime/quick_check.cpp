@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 
 namespace heddle {
 namespace {
@@ -55,17 +56,32 @@ bool rows_apart(const Strides& strides, const Extents& extents, int columns) noe
 }
 
 bool variant_valid(const Variant& variant) noexcept {
-  return is_plain(variant) && variant.dtype != DataType::kE4m3 && variant.head_dim >= 8 &&
-         variant.head_dim <= 256 && variant.head_dim % 8 == 0;
+  const bool is_e4m3 = variant.dtype == DataType::kE4m3;
+  const bool is_neutral = variant.output_dtype == DataType::kBf16 &&
+                          variant.scales == ScaleKind::kHead &&
+                          variant.value_layout == ValueLayout::kRows;
+  return is_plain(variant) && variant.head_dim >= 8 && variant.head_dim <= 256 &&
+         variant.head_dim % (is_e4m3 ? 32 : 8) == 0 &&
+         (is_e4m3 ? variant.output_dtype != DataType::kE4m3 : is_neutral);
+}
+
+/// Of 8-bit elements the smallest alignment, 2 bytes, is two of them.
+bool steps_valid(DataType dtype, const Strides& strides) noexcept {
+  return dtype != DataType::kE4m3 || (strides.batch | strides.head | strides.row) % 2 == 0;
 }
 
 bool tensors_valid(const Variant& variant, const Sizes& sizes) noexcept {
   const Extents queries{sizes.batch, sizes.heads, sizes.seqlen_q};
-  const Extents keys{sizes.batch, sizes.resolved_kv_heads(), sizes.seqlen_kv};
+  // Transposed values have up to 15 keys more.
+  if (sizes.seqlen_kv > INT_MAX - 16) return false;
+  const Extents keys{sizes.batch, sizes.resolved_kv_heads(), sizes.seqlen_kv + 16};
   const int columns = variant.head_dim;
   return contiguous_modest(queries, columns) && contiguous_modest(keys, columns) &&
-         strides_modest(sizes.query_strides) && strides_modest(sizes.key_strides) &&
-         strides_modest(sizes.value_strides) && strides_modest(sizes.output_strides) &&
+         steps_valid(variant.dtype, sizes.query_strides) &&
+         steps_valid(variant.dtype, sizes.key_strides) &&
+         steps_valid(variant.dtype, sizes.value_strides) && strides_modest(sizes.query_strides) &&
+         strides_modest(sizes.key_strides) && strides_modest(sizes.value_strides) &&
+         strides_modest(sizes.output_strides) &&
          (sizes.output_strides.is_default() || rows_apart(sizes.output_strides, queries, columns));
 }
 

@@ -10,8 +10,10 @@ namespace {
 constexpr std::size_t kGuardBytes = 4096;
 constexpr unsigned char kPoison = 0xff;
 
-DeviceBuffer tensor_buffer(const Device& device, const Strides& strides, const TensorShape& shape) {
-  const std::size_t bytes = storage_elements(strides, shape) * sizeof(std::uint16_t);
+DeviceBuffer tensor_buffer(const Device& device, const Strides& strides, const TensorShape& shape,
+                           DataType type) {
+  const std::size_t bytes =
+      storage_elements(strides, shape) * static_cast<std::size_t>(element_bytes(type));
   return DeviceBuffer(device, std::max<std::size_t>(bytes, 16), kGuardBytes);
 }
 
@@ -19,20 +21,32 @@ std::size_t query_rows(const Sizes& sizes) {
   return static_cast<std::size_t>(sizes.batch) * sizes.heads * sizes.seqlen_q;
 }
 
-void upload_all(DeviceBuffer& buffer, const std::vector<std::uint16_t>& elements) {
-  const std::size_t bytes = elements.size() * sizeof(std::uint16_t);
+template <class Element>
+void upload_all(DeviceBuffer& buffer, const std::vector<Element>& elements) {
+  const std::size_t bytes = elements.size() * sizeof(Element);
   buffer.upload(elements.data(), std::min(bytes, buffer.bytes()));
+}
+
+void upload_elements(DeviceBuffer& buffer, const std::vector<std::uint16_t>& elements,
+                     DataType type) {
+  if (element_bytes(type) == 2) return upload_all(buffer, elements);
+  upload_all(buffer, std::vector<std::uint8_t>(elements.begin(), elements.end()));  // low bytes
 }
 
 }  // namespace
 
 ProblemBuffers::ProblemBuffers(const Device& device, const Problem& problem,
                                std::size_t workspace_bytes)
-    : problem_(problem),
-      query_(tensor_buffer(device, problem.sizes.query_strides, query_shape(problem))),
-      key_(tensor_buffer(device, problem.sizes.key_strides, key_value_shape(problem))),
-      value_(tensor_buffer(device, problem.sizes.value_strides, key_value_shape(problem))),
-      output_(tensor_buffer(device, problem.sizes.output_strides, query_shape(problem))),
+    : device_(device),
+      problem_(problem),
+      query_(tensor_buffer(device, problem.sizes.query_strides, query_shape(problem),
+                           problem.variant.dtype)),
+      key_(tensor_buffer(device, problem.sizes.key_strides, key_value_shape(problem),
+                         problem.variant.dtype)),
+      value_(tensor_buffer(device, problem.sizes.value_strides, value_shape(problem),
+                           problem.variant.dtype)),
+      output_(tensor_buffer(device, problem.sizes.output_strides, query_shape(problem),
+                            output_type(problem.variant))),
       log_sum_exp_(device, std::max<std::size_t>(query_rows(problem.sizes) * sizeof(float), 16),
                    kGuardBytes),
       workspace_(device, std::max<std::size_t>(workspace_bytes, 16), kGuardBytes) {
@@ -40,9 +54,22 @@ ProblemBuffers::ProblemBuffers(const Device& device, const Problem& problem,
 }
 
 void ProblemBuffers::upload(const HostTensors& tensors) {
-  upload_all(query_, tensors.query);
-  upload_all(key_, tensors.key);
-  upload_all(value_, tensors.value);
+  const DataType type = problem_.variant.dtype;
+  upload_elements(query_, tensors.query, type);
+  upload_elements(key_, tensors.key, type);
+  upload_elements(value_, tensors.value, type);
+  const auto upload_scale = [&](std::optional<DeviceBuffer>& buffer,
+                                const std::vector<float>& numbers) {
+    buffer.reset();
+    if (numbers.empty()) return;
+    buffer.emplace(device_, numbers.size() * sizeof(float), kGuardBytes);
+    upload_all(*buffer, numbers);
+  };
+  upload_scale(scales_.query, tensors.scales.query_descale);
+  upload_scale(scales_.key, tensors.scales.key_descale);
+  upload_scale(scales_.value, tensors.scales.value_descale);
+  upload_scale(scales_.mean, tensors.scales.value_mean);
+  upload_scale(scales_.shift, tensors.scales.log_sum_exp_shift);
 }
 
 void ProblemBuffers::poison_outputs() {
@@ -52,12 +79,20 @@ void ProblemBuffers::poison_outputs() {
 }
 
 TensorPointers ProblemBuffers::pointers() const {
-  return {query_.data(),
-          key_.data(),
-          value_.data(),
-          output_.data(),
-          static_cast<float*>(log_sum_exp_.data()),
-          workspace_.data()};
+  const auto numbers = [](const std::optional<DeviceBuffer>& buffer) {
+    return buffer ? static_cast<const float*>(buffer->data()) : nullptr;
+  };
+  return {.query = query_.data(),
+          .key = key_.data(),
+          .value = value_.data(),
+          .output = output_.data(),
+          .log_sum_exp = static_cast<float*>(log_sum_exp_.data()),
+          .workspace = workspace_.data(),
+          .query_descale = numbers(scales_.query),
+          .key_descale = numbers(scales_.key),
+          .value_descale = numbers(scales_.value),
+          .value_mean = numbers(scales_.mean),
+          .log_sum_exp_shift = numbers(scales_.shift)};
 }
 
 std::vector<std::uint16_t> ProblemBuffers::output_storage() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "generator/launch_plan.hpp"
@@ -20,7 +21,7 @@ class ProblemBuffers {
   void poison_outputs();
   TensorPointers pointers() const;
 
-  /// O, contiguous [batch, heads, seqlen_q, head_dim], in the problem's element type.
+  /// O, contiguous [batch, heads, seqlen_q, head_dim], in the type of the problem's O.
   std::vector<std::uint16_t> output() const;
   /// O's whole storage, gaps included.
   std::vector<std::uint16_t> output_storage() const;
@@ -29,8 +30,15 @@ class ProblemBuffers {
   bool guards_intact() const;
 
  private:
+  /// Of e4m3 inputs; absent as in the tensors uploaded last.
+  struct Scales {
+    std::optional<DeviceBuffer> query, key, value, mean, shift;
+  };
+
+  const Device& device_;
   Problem problem_;
   DeviceBuffer query_, key_, value_, output_, log_sum_exp_, workspace_;
+  Scales scales_;
 };
 
 }  // namespace heddle

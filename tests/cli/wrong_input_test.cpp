@@ -59,11 +59,11 @@ TEST_CASE("A wrong problem is refused by name, value and remedy") {
 TEST_CASE("What no kernel honours yet is refused as unsupported, by field") {
   const HeddleProcess heddle;
   const std::vector<std::pair<std::string, std::string>> later{
-      {"window_left", "128"},   {"window_right", "0"},     {"softcap", "50"},
-      {"head_dim_v", "64"},     {"dtype", "e4m3"},         {"direction", "backward"},
-      {"lengths", "seqused"},   {"lengths", "cu_seqlens"}, {"paged_kv", "true"},
-      {"bias", "true"},         {"alibi", "true"},         {"sinks", "true"},
-      {"score_snippet", "s*2"}, {"mask_snippet", "i<j"},   {"batch_invariant", "true"}};
+      {"window_left", "128"},    {"window_right", "0"},      {"softcap", "50"},
+      {"head_dim_v", "64"},      {"direction", "backward"},  {"lengths", "seqused"},
+      {"lengths", "cu_seqlens"}, {"paged_kv", "true"},       {"bias", "true"},
+      {"alibi", "true"},         {"sinks", "true"},          {"score_snippet", "s*2"},
+      {"mask_snippet", "i<j"},   {"batch_invariant", "true"}};
   for (const auto& [field, value] : later) {
     std::string flag = "--" + field;
     for (char& c : flag) c = c == '_' ? '-' : c;

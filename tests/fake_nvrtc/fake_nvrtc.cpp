@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "templates/parameters.cuh"
+#include "templates/mapped_parameters.cuh"
 
 namespace {
 
@@ -53,10 +53,13 @@ std::string loadable_front(const std::string& text) {
   if (std::string(HEDDLE_FAKE_NVRTC_VARIANT) != "13_loadable" || end == std::string::npos)
     return "";
   const std::size_t start = text.find_last_of(" \n", end) + 1;
+  const std::string parameter = text.substr(end, text.find(')', end) - end);
+  std::size_t bytes = sizeof(heddle::AttentionParameters);
+  if (parameter.find("MappedParameters") < parameter.size())
+    bytes = sizeof(heddle::MappedParameters);
   return "\x7f"
          "ELF heddle-fake\n" +
-         text.substr(start, end - start) + " " +
-         std::to_string(sizeof(heddle::AttentionParameters)) + "\n";
+         text.substr(start, end - start) + " " + std::to_string(bytes) + "\n";
 }
 
 int copy_out(const std::string& text, char* target) {

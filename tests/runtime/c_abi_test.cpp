@@ -47,8 +47,70 @@ const Refusal kRefusals[] = {
      [](auto&, auto& a) { a.query = static_cast<const char*>(a.query) + 1; }},
     {"log_sum_exp", HEDDLE_INVALID_ARGUMENT,
      [](auto&, auto& a) { a.log_sum_exp = reinterpret_cast<float*>(2); }},
+    // What belongs to e4m3 inputs.
+    {"scales", HEDDLE_INVALID_ARGUMENT, [](auto& p, auto&) { p.scales = HEDDLE_SCALES_BLOCK; }},
+    {"value_layout", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) { p.value_layout = HEDDLE_VALUE_TRANSPOSED; }},
+    {"output_dtype", HEDDLE_INVALID_ARGUMENT, [](auto& p, auto&) { p.output_dtype = HEDDLE_FP16; }},
+    {"query_descale", HEDDLE_INVALID_ARGUMENT,
+     [](auto&, auto& a) { a.query_descale = static_cast<const float*>(a.query); }},
+    {"key_descale", HEDDLE_INVALID_ARGUMENT,
+     [](auto&, auto& a) { a.key_descale = static_cast<const float*>(a.query); }},
+    {"value_descale", HEDDLE_INVALID_ARGUMENT,
+     [](auto&, auto& a) { a.value_descale = static_cast<const float*>(a.query); }},
+    {"value_mean", HEDDLE_INVALID_ARGUMENT,
+     [](auto&, auto& a) { a.value_mean = static_cast<const float*>(a.query); }},
+    {"log_sum_exp_shift", HEDDLE_INVALID_ARGUMENT,
+     [](auto&, auto& a) { a.log_sum_exp_shift = static_cast<const float*>(a.query); }},
+    {"scales", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.scales = 9;
+     }},
+    {"value_layout", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.value_layout = 2;
+     }},
+    {"output_dtype", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.output_dtype = HEDDLE_E4M3;
+     }},
+    {"output_dtype", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.output_dtype = 77;
+     }},
+    {"head_dim", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.head_dim = 80;
+     }},
+    {"query", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto& a) {
+       p.dtype = HEDDLE_E4M3;
+       a.query = static_cast<const char*>(a.query) + 1;
+     }},
+    {"value_mean", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto& a) {
+       p.dtype = HEDDLE_E4M3;
+       a.value_mean = reinterpret_cast<const float*>(static_cast<const char*>(a.query) + 2);
+     }},
+    {"key_descale", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto& a) {
+       p.dtype = HEDDLE_E4M3;
+       p.value_layout = HEDDLE_VALUE_TRANSPOSED;
+       a.key_descale = reinterpret_cast<const float*>(&kRefusals);
+     }},
+    {"key_strides.row", HEDDLE_INVALID_ARGUMENT,
+     [](auto& p, auto&) {
+       p.dtype = HEDDLE_E4M3;
+       p.key_strides[0] = p.key_strides[1] = 2 * 100 * 65;
+       p.key_strides[2] = 65;
+     }},
+    {"reserved", HEDDLE_UNSUPPORTED, [](auto& p, auto&) { p.reserved = 1; }},
     // Valid, but not in this version.
-    {"dtype", HEDDLE_UNSUPPORTED, [](auto& p, auto&) { p.dtype = HEDDLE_E4M3; }},
     {"head_dim_v", HEDDLE_UNSUPPORTED, [](auto& p, auto&) { p.head_dim_v = 128; }},
     {"softcap", HEDDLE_UNSUPPORTED, [](auto& p, auto&) { p.softcap = 50; }},
     {"direction", HEDDLE_UNSUPPORTED, [](auto& p, auto&) { p.direction = HEDDLE_BACKWARD; }},
@@ -98,6 +160,49 @@ TEST_CASE("bad and unsupported requests are refused before any launch, naming th
   CHECK(serving.cuda.launch_count() > 0);
 }
 
+TEST_CASE("e4m3 inputs reach the kernel with all that belongs to them") {
+  Serving serving;
+  const ContextHandle context = create_context();
+  heddle_problem problem = c_problem();
+  problem.dtype = HEDDLE_E4M3;
+  problem.output_dtype = HEDDLE_FP16;
+  problem.scales = HEDDLE_SCALES_TOKEN;
+  problem.value_layout = HEDDLE_VALUE_TRANSPOSED;
+  heddle_arguments arguments = c_arguments(serving);
+  const auto numbers = [&] { return static_cast<const float*>(serving.allocate()); };
+  arguments.query_descale = numbers();
+  arguments.key_descale = numbers();
+  arguments.value_descale = numbers();
+  arguments.value_mean = numbers();
+  arguments.log_sum_exp_shift = numbers();
+  const auto launched = [&] {
+    const heddle_status status = heddle_launch(context.get(), &problem, &arguments, nullptr);
+    INFO(heddle_last_error(context.get()));
+    REQUIRE(status == HEDDLE_OK);
+    return attention_of(serving.last_launch());
+  };
+  const AttentionParameters parameters = launched();
+  CHECK(parameters.query_descale == arguments.query_descale);
+  CHECK(parameters.key_descale == arguments.key_descale);
+  CHECK(parameters.value_descale == arguments.value_descale);
+  CHECK(parameters.value_mean == arguments.value_mean);
+  CHECK(parameters.log_sum_exp_shift == arguments.log_sum_exp_shift);
+  CHECK(parameters.value.row_stride == 112);  // 100 keys in groups of 16
+  CHECK(parameters.key.row_stride == 64);
+
+  // Another kind of scales, or type of O, is another kernel.
+  const int64_t compiles = counters_of(context.get()).compiles;
+  problem.scales = HEDDLE_SCALES_BLOCK;
+  launched();
+  problem.output_dtype = HEDDLE_BF16;
+  launched();
+  CHECK(counters_of(context.get()).compiles == compiles + 2);
+
+  arguments.value_mean = nullptr;  // nothing to add
+  CHECK(launched().value_mean == nullptr);
+  CHECK(counters_of(context.get()).compiles == compiles + 2);
+}
+
 TEST_CASE("null handles and structs are errors, not crashes") {
   Serving serving;
   const ContextHandle context = create_context();
@@ -132,6 +237,15 @@ TEST_CASE("structs of other versions") {
     problem.features = ~0u;
     CHECK(heddle_launch(context.get(), &problem, &arguments, nullptr) == HEDDLE_OK);
     CHECK(parameters_of(serving.last_launch()).query.row_stride == 64);
+  }
+  SECTION("one from before e4m3 inputs") {
+    heddle_problem problem = c_problem();
+    problem.struct_size = offsetof(heddle_problem, output_dtype);
+    problem.output_dtype = problem.scales = problem.value_layout = problem.reserved = 77;
+    heddle_arguments older = arguments;
+    older.struct_size = offsetof(heddle_arguments, value_mean);
+    older.value_mean = older.log_sum_exp_shift = reinterpret_cast<const float*>(2);
+    CHECK(heddle_launch(context.get(), &problem, &older, nullptr) == HEDDLE_OK);
   }
   SECTION("a newer one that asks for nothing new") {
     struct {
@@ -261,6 +375,31 @@ TEST_CASE("the miss callback gets the problem and the context") {
   CHECK(missed.count == 1);
   CHECK(missed.heads == 8);
   CHECK(missed.context == context.get());
+}
+
+TEST_CASE("the miss callback gets e4m3 problems as they were asked") {
+  Serving serving;
+  heddle_problem missed{};
+  heddle_options options = default_options();
+  options.miss = [](void* user, heddle_context*, const heddle_problem* problem) {
+    *static_cast<heddle_problem*>(user) = *problem;
+    return 1;
+  };
+  options.miss_user = &missed;
+  const ContextHandle context = create_context(options);
+  heddle_problem problem = c_problem();
+  problem.dtype = HEDDLE_E4M3;
+  problem.output_dtype = HEDDLE_FP16;
+  problem.value_layout = HEDDLE_VALUE_TRANSPOSED;
+  for (const int32_t scales :
+       {HEDDLE_SCALES_HEAD, HEDDLE_SCALES_TENSOR, HEDDLE_SCALES_BLOCK, HEDDLE_SCALES_TOKEN}) {
+    problem.scales = scales;
+    CHECK(heddle_prepare(context.get(), &problem, 1, nullptr) == HEDDLE_OK);
+    CHECK(missed.dtype == HEDDLE_E4M3);
+    CHECK(missed.output_dtype == HEDDLE_FP16);
+    CHECK(missed.scales == scales);
+    CHECK(missed.value_layout == HEDDLE_VALUE_TRANSPOSED);
+  }
 }
 
 TEST_CASE("an exception from a callback stays inside") {

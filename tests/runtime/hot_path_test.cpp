@@ -65,6 +65,11 @@ TEST_CASE("a hot call allocates nothing, for any layout") {
   SECTION("unaligned") {
     served.arguments.key = static_cast<const char*>(served.arguments.key) + 2;
   }
+  SECTION("e4m3 with scales") {
+    served.problem.dtype = HEDDLE_E4M3;
+    served.problem.value_layout = HEDDLE_VALUE_TRANSPOSED;
+    served.arguments.query_descale = static_cast<const float*>(served.serving.allocate());
+  }
   served.launch();
   const long long before = allocations;
   for (int i = 0; i < 100; ++i) served.launch();

@@ -38,6 +38,9 @@ TEST_CASE("a key differs in every field that a launch depends on") {
   CHECK(differs([](Problem& p) { p.variant.head_dim = 64; }));
   CHECK(differs([](Problem& p) { p.variant.mask = MaskKind::kCausal; }));
   CHECK(differs([](Problem& p) { p.variant.alignment = 8; }));
+  CHECK(differs([](Problem& p) { p.variant.output_dtype = DataType::kFp16; }));
+  CHECK(differs([](Problem& p) { p.variant.scales = ScaleKind::kToken; }));
+  CHECK(differs([](Problem& p) { p.variant.value_layout = ValueLayout::kTransposed; }));
   CHECK(differs([](Problem& p) { p.sizes.batch = 3; }));
   CHECK(differs([](Problem& p) { p.sizes.kv_heads = 2; }));
   CHECK(differs([](Problem& p) { p.sizes.seqlen_q = 129; }));

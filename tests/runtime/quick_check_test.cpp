@@ -17,6 +17,10 @@ class RandomProblems {
     Problem problem;
     problem.variant.dtype = pick({DataType::kFp16, DataType::kBf16, DataType::kE4m3}, 2);
     problem.variant.head_dim = pick({64, 128, 256, 8, 0, -8, 100, 264}, 3);
+    problem.variant.output_dtype = pick({DataType::kBf16, DataType::kFp16, DataType::kE4m3}, 1);
+    problem.variant.scales = pick({ScaleKind::kHead, ScaleKind::kToken}, 1);
+    problem.variant.value_layout = pick({ValueLayout::kRows, ValueLayout::kTransposed}, 1);
+    if (generator_() % 4 == 0) problem.variant.dtype = DataType::kE4m3;
     problem.variant.alignment = 2;
     Sizes& sizes = problem.sizes;
     sizes.batch = pick({1, 2, 7, 0, -1, 2147483647}, 3);
@@ -74,6 +78,18 @@ TEST_CASE("ordinary problems need no second look") {
   // [batch, row, head, column] seen as [batch, head, row, column].
   problem.sizes.output_strides = {.batch = 4096, .head = 128, .row = 4096};
   CHECK(surely_valid(problem));
+  // e4m3, with the strides that an alignment of 2 bytes allows.
+  Problem scaled;
+  scaled.variant = {.dtype = DataType::kE4m3,
+                    .output_dtype = DataType::kFp16,
+                    .scales = ScaleKind::kBlock,
+                    .value_layout = ValueLayout::kTransposed};
+  scaled.sizes = {.batch = 4, .heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 131072};
+  CHECK(surely_valid(scaled));
+  scaled.sizes.key_strides = {.batch = 1 << 20, .head = 1 << 20, .row = 129};
+  CHECK_FALSE(surely_valid(scaled));
+  scaled.variant.head_dim = 72;
+  CHECK_FALSE(surely_valid(scaled));
   // 4.3 GB a tensor.
   problem.sizes = {.batch = 8200, .heads = 32, .seqlen_q = 64, .seqlen_kv = 64};
   CHECK(surely_valid(problem));
@@ -87,13 +103,14 @@ void change(std::string& value) {
   value = "text";
 }
 
-// The kernel table knows a variant by these four fields. A field that becomes supported without
+// The kernel table knows a variant by these fields. A field that becomes supported without
 // becoming part of KernelKey fails here.
 TEST_CASE("every variant field that the kernel key lacks is refused") {
   const Variant plain{};
   for_each_field(plain, [&](const auto& entry, const auto&) {
     const bool in_key = entry.name == "dtype" || entry.name == "head_dim" || entry.name == "mask" ||
-                        entry.name == "alignment";
+                        entry.name == "alignment" || entry.name == "output_dtype" ||
+                        entry.name == "scales" || entry.name == "value_layout";
     if (in_key) return;
     Problem problem;
     change(problem.variant.*(entry.member));

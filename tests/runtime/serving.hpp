@@ -9,6 +9,7 @@
 
 #include "runtime/context.hpp"
 #include "runtime/driver_api.hpp"
+#include "templates/mapped_parameters.cuh"
 #include "tests/fake_driver/fake_cuda_handle.hpp"
 #include "tests/runtime/error_matcher.hpp"
 
@@ -80,6 +81,14 @@ inline AttentionParameters parameters_of(const FakeLaunch& launch) {
   if (launch.parameter_bytes != sizeof parameters) throw std::logic_error("parameter size");
   std::memcpy(&parameters, launch.parameters, sizeof parameters);
   return parameters;
+}
+
+/// The same, also of a kernel that loads by TMA.
+inline AttentionParameters attention_of(const FakeLaunch& launch) {
+  MappedParameters mapped;
+  if (launch.parameter_bytes != sizeof mapped) return parameters_of(launch);
+  std::memcpy(static_cast<void*>(&mapped), launch.parameters, sizeof mapped);
+  return mapped.attention;
 }
 
 /// Of fp16, for which no winner is stored: the default, fa2, serves it.

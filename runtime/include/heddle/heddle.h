@@ -52,6 +52,22 @@ typedef enum heddle_dtype { HEDDLE_BF16 = 0, HEDDLE_FP16 = 1, HEDDLE_E4M3 = 2 } 
 /* Causal is aligned to the bottom-right corner: query i sees keys j <= i + seqlen_kv - seqlen_q. */
 typedef enum heddle_mask { HEDDLE_FULL = 0, HEDDLE_CAUSAL = 1 } heddle_mask;
 
+/* What shares one factor that e4m3 elements of query and key are multiplied by. */
+typedef enum heddle_scales {
+  HEDDLE_SCALES_HEAD = 0,   /* fp32 [batch, heads] */
+  HEDDLE_SCALES_TENSOR = 1, /* fp32 [1] */
+  HEDDLE_SCALES_BLOCK = 2,  /* fp32 [batch, heads, ceil(rows / 128)] */
+  HEDDLE_SCALES_TOKEN = 3   /* fp32 [batch, heads, rows] */
+} heddle_scales;
+
+/* How e4m3 values lie in memory. */
+typedef enum heddle_value_layout {
+  HEDDLE_VALUE_ROWS = 0, /* [batch, kv_heads, seqlen_kv, head_dim], as keys do */
+  /* [batch, kv_heads, head_dim, seqlen_kv rounded up to 16]: of each 16 keys in the order 0 1 8 9
+   * 2 3 10 11 4 5 12 13 6 7 14 15, zeros past the last key. Strides are of these axes. */
+  HEDDLE_VALUE_TRANSPOSED = 1
+} heddle_value_layout;
+
 typedef enum heddle_direction { HEDDLE_FORWARD = 0, HEDDLE_BACKWARD = 1 } heddle_direction;
 
 /* Bits of heddle_problem.features. This version answers HEDDLE_UNSUPPORTED to all of them. */
@@ -90,9 +106,9 @@ typedef struct heddle_problem {
   int64_t kv_heads; /* key/value heads, a divisor of heads; 0 = heads */
   int64_t seqlen_q;
   int64_t seqlen_kv;  /* 0: the output is written as zeros */
-  int64_t head_dim;   /* a multiple of 8 up to 256 */
+  int64_t head_dim;   /* a multiple of 8, of e4m3 of 32, up to 256 */
   int64_t head_dim_v; /* 0 = head_dim; others are not supported yet */
-  int32_t dtype;      /* heddle_dtype of query, key, value and output */
+  int32_t dtype;      /* heddle_dtype of query, key, value and, unless it is e4m3, output */
   int32_t mask;       /* heddle_mask */
   double scale;       /* multiplies q.k; 0 = 1/sqrt(head_dim) */
   /* {batch, head, row} in elements; columns are contiguous. All zero: contiguous
@@ -111,6 +127,12 @@ typedef struct heddle_problem {
   double softcap;            /* cap * tanh(logit / cap); 0 = none */
   const char* score_snippet; /* user code applied to each logit */
   const char* mask_snippet;  /* user code that says which keys are visible */
+
+  /* Of e4m3 inputs; zero with others. */
+  int32_t output_dtype; /* heddle_dtype of output: bf16 or fp16 */
+  int32_t scales;       /* heddle_scales */
+  int32_t value_layout; /* heddle_value_layout */
+  int32_t reserved;     /* 0 */
 } heddle_problem;
 
 /* Device pointers of one call. */
@@ -131,9 +153,13 @@ typedef struct heddle_arguments {
   const void* bias;
   const float* alibi_slopes;
   const float* sinks;
-  const float* query_descale;
-  const float* key_descale;
-  const float* value_descale;
+
+  /* Of e4m3 inputs, else null: device memory, fp32, contiguous. Null = 1, or nothing to add. */
+  const float* query_descale; /* elements times these are the queries; shape: heddle_scales */
+  const float* key_descale;   /* of kv_heads and seqlen_kv */
+  const float* value_descale; /* [batch, kv_heads]; [1] with HEDDLE_SCALES_TENSOR */
+  const float* value_mean;    /* [batch, kv_heads, head_dim]: added to the output */
+  const float* log_sum_exp_shift; /* [batch, heads, seqlen_q]: added to log_sum_exp */
 } heddle_arguments;
 
 typedef struct heddle_options {
