@@ -33,6 +33,7 @@ struct Consumer {
   GuardBell<Config::kQueryStages> bell;
   TeamStore<Config> storing;
 
+  WorkItem item;  ///< the tile that has been left
   ScoreScale<Config> scale;
   TeamRows<Config> rows;
 
@@ -85,6 +86,16 @@ struct Consumer {
 #pragma unroll
       for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor.value[0][0][i];
     }
+  }
+
+  /// What the tile left is stored.
+  void store() {
+    const Work<Config> work(parameters, item);
+    if constexpr (Config::kCheckedSum) {
+      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
+      if (!work.is_empty()) lost.make_up(rows.softmax, rows.output);
+    }
+    storing.store(rows, work, tiles, products.loader);
   }
 
   /// A block of which this team sees nothing: it keeps step with the others.
@@ -167,14 +178,12 @@ struct Consumer {
     wait_values(work, work.range.begin);
     products.multiply_probability_value(rows.output);
     products.wait_output(rows.output);
-    if constexpr (Config::kCheckedSum) {
-      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
-      lost.make_up(rows.softmax, rows.output);
-    }
   }
 
-  /// The tile's queries are no longer needed, unless their slot is to take its output.
+  /// The tile's queries are no longer needed, unless their slot is to take its output. What tile it
+  /// is, whoever stores it reads once more: the loop has no registers for that.
   void leave_tile() {
+    item = tiles.item();
     if constexpr (Config::kPersistent) ring_guard();
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
@@ -197,7 +206,7 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
     } else {
       consumer.attend(work);
     }
-    consumer.storing.store(consumer.rows, work, consumer.tiles, consumer.products.loader);
+    consumer.store();
     if constexpr (!Config::kPersistent) break;
   }
   consumer.storing.finish(consumer.tiles, consumer.products.loader);
