@@ -12,6 +12,7 @@ namespace {
 struct KnobLists {
   Family family;
   std::vector<int> tile_m, tile_n, warps, stages;
+  bool scaled = false;  ///< for 8-bit inputs, the others for 16-bit ones
 };
 
 const KnobLists kKnobLists[] = {
@@ -19,6 +20,7 @@ const KnobLists kKnobLists[] = {
     {Family::kFa1, {32, 64, 128, 192, 256}, {64, 128, 192, 256}, {4, 8}, {1, 2}},
     {Family::kFa2, {16, 32, 64, 128, 192}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
     {Family::kFa3, {64, 128, 192}, {64, 80, 96, 112, 128, 176}, {4, 8, 12}, {2, 3, 4}},
+    {Family::kFa3, {64, 128, 192, 256}, {64, 96, 128, 160, 224}, {4, 8, 12, 16}, {2, 3, 4}, true},
 };
 
 /// Replaces each config by one per value of the knob.
@@ -93,8 +95,10 @@ void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant,
 
 std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits,
                                                Family family) {
-  const auto lists = std::find_if(std::begin(kKnobLists), std::end(kKnobLists),
-                                  [&](const KnobLists& row) { return row.family == family; });
+  const auto lists =
+      std::find_if(std::begin(kKnobLists), std::end(kKnobLists), [&](const KnobLists& row) {
+        return row.family == family && row.scaled == (variant.dtype == DataType::kE4m3);
+      });
   if (lists == std::end(kKnobLists)) return {};
   KernelConfig base;
   base.family = family;
@@ -114,8 +118,8 @@ std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const Dev
 
 std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits) {
   std::vector<KernelConfig> configs;
-  for (const KnobLists& lists : kKnobLists) {
-    const auto family = enumerate_candidates(variant, limits, lists.family);
+  for (const Family each : {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3}) {
+    const auto family = enumerate_candidates(variant, limits, each);
     configs.insert(configs.end(), family.begin(), family.end());
   }
   return configs;
