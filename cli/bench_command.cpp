@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/ablation_report.hpp"
+#include "cli/accuracy_report.hpp"
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
@@ -168,6 +169,9 @@ int run_pipeline_suite(const BenchOptions& options) {
 
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
+  if (options.suite == "fp8-accuracy") {
+    return run_accuracy_suite(options.problem, options.json);
+  }
   if (!options.suite.empty()) {
     if (options.problem.any_given() || options.model.given() || options.kernel.any_given()) {
       throw Error(ErrorCode::kInvalidArgument, "suite",
@@ -209,8 +213,8 @@ void register_bench(const CommandSink& sink) {
   options->inputs.add_to(verb);
   verb.add_option("--suite", options->suite,
                   "a fixed comparison instead of a problem: fa3-pipeline, the ablation of the "
-                  "FlashAttention-3 paper")
-      ->check(CLI::IsMember({"fa3-pipeline"}));
+                  "FlashAttention-3 paper; fp8-accuracy, what quantising to e4m3 costs (no GPU)")
+      ->check(CLI::IsMember({"fa3-pipeline", "fp8-accuracy"}));
   verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }
