@@ -81,8 +81,10 @@ std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, 
   }
   // The float64 reference keeps O and LSE in double; they take the place of split partials.
   if (config.family == Family::kReference && config.reference == ReferenceKind::kFloat64) {
+    // Of 8-bit inputs, how far LSE may be off comes behind it.
+    const std::size_t per_row = problem.variant.dtype == DataType::kE4m3 ? 2 : 1;
     return align_up(rows * static_cast<std::size_t>(problem.variant.head_dim) * sizeof(double)) +
-           rows * sizeof(double);
+           per_row * rows * sizeof(double);
   }
   return 0;
 }

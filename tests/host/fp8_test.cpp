@@ -2,6 +2,10 @@
 // under hostile schedules.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "runtime/host/verify.hpp"
 #include "runtime/testing/inputs.hpp"
 
@@ -39,12 +43,49 @@ KernelConfig config_of(int tile_m, int tile_n) {
   return config;
 }
 
-HostVerdict verify(const Problem& problem, const HostTensors& tensors, const KernelConfig& config) {
+HostConfig compile(const Problem& problem, const KernelConfig& config) {
   static HostCompiler compiler;
-  const DeviceLimits limits = small_device();
-  const HostConfig kernels = compile_for_host(compiler, problem.variant, config, limits);
-  return verify_on_host(make_host_case(problem, tensors), kernels, limits,
+  return compile_for_host(compiler, problem.variant, config, small_device());
+}
+
+HostVerdict verify(const Problem& problem, const HostTensors& tensors, const KernelConfig& config) {
+  return verify_on_host(make_host_case(problem, tensors), compile(problem, config), small_device(),
                         {3, {Landing::kLatest, Landing::kEarliest, Landing::kRandom}, 0});
+}
+
+/// What the generated float64 reference leaves in its workspace.
+AttentionResult generated_reference(const Problem& problem, const HostTensors& tensors) {
+  KernelConfig config;
+  config.family = Family::kReference;
+  config.tile_m = config.tile_n = 32;
+  const HostRun run = run_on_host(problem, compile(problem, config), small_device(), tensors, {});
+  REQUIRE(run.faults.empty());
+  const std::size_t rows = run.log_sum_exp.size();
+  const std::size_t columns = static_cast<std::size_t>(problem.variant.head_dim);
+  const std::size_t output = (rows * columns * sizeof(double) + 255) / 256 * 256;
+  REQUIRE(run.workspace.size() == output + 2 * rows * sizeof(double));
+  const auto read = [&](std::size_t at, std::size_t count) {
+    std::vector<double> values(count);
+    std::memcpy(values.data(), run.workspace.data() + at, count * sizeof(double));
+    return values;
+  };
+  AttentionResult result;
+  result.output = read(0, rows * columns);
+  result.log_sum_exp = read(output, rows);
+  result.cut_error = read(output + rows * sizeof(double), rows);
+  return result;
+}
+
+/// The largest difference, as a share of 1 + the size of what is expected.
+double largest_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i]) continue;  // infinities
+    const double share = std::abs(actual[i] - expected[i]) / (1 + std::abs(expected[i]));
+    largest = std::max(largest, std::isnan(share) ? 1.0 : share);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -98,6 +139,33 @@ TEST_CASE("fa3 splits keys and packs heads of e4m3 inputs") {
         INFO(enum_name(scales) << ' ' << packs << ' ' << splits << ": " << verdict.explain());
         CHECK(verdict.passed());
       }
+    }
+  }
+}
+
+TEST_CASE("generated references take e4m3 inputs") {
+  for (const ScaleKind scales :
+       {ScaleKind::kTensor, ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
+    for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+      Problem problem = problem_of(MaskKind::kCausal, scales, 150, 140);  // rows without keys
+      problem.variant.value_layout = layout;
+      HostTensors tensors = make_inputs(problem, InputKind::kNormal, 21);
+      tensors.scales.value_mean.assign(static_cast<std::size_t>(problem.variant.head_dim), 0.75f);
+      tensors.scales.log_sum_exp_shift.assign(300, -1.5f);
+      INFO(enum_name(scales) << ' ' << enum_name(layout));
+      const auto expected = reference_attention(problem, tensors, ReferenceMode::kFloat64);
+      const auto actual = generated_reference(problem, tensors);
+      CHECK(largest_difference(actual.output, expected.output) < 1e-6);  // the scale is fp32
+      CHECK(largest_difference(actual.log_sum_exp, expected.log_sum_exp) < 1e-6);
+      CHECK(largest_difference(actual.cut_error, expected.cut_error) < 1e-9);
+      CHECK(*std::max_element(actual.cut_error.begin(), actual.cut_error.end()) > 1e-4);
+      KernelConfig baseline;
+      baseline.family = Family::kReference;
+      baseline.tile_m = baseline.tile_n = 32;
+      baseline.reference = ReferenceKind::kBaseline;
+      const auto verdict = verify(problem, tensors, baseline);
+      INFO(verdict.explain());
+      CHECK(verdict.passed());
     }
   }
 }
