@@ -14,6 +14,7 @@
 #include "part/tma_producer.cuh"
 #include "part/turns.cuh"
 #include "part/value_guard.cuh"
+#include "part/value_transposer.cuh"
 
 namespace heddle::fa3 {
 
@@ -48,7 +49,7 @@ struct Consumer {
 
   /// The guard may look at the next tile's values: they come while this one ends.
   void ring_guard() {
-    if (Tiles::kGuarded && team == 0) bell.ring();
+    if (Tiles::kGuarded && !Tiles::kTransposes && team == 0) bell.ring();
   }
 
   /// The block's softmax. Returns what the output has to be multiplied by, for each of the thread's
@@ -213,11 +214,14 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
   consumer.turns.finish();
 }
 
-/// The warpgroup without rows: a thread that loads, warps that look at what it has loaded.
+/// The warpgroup without rows: a thread that loads, warps that look at what it has loaded or
+/// transpose it.
 template <class Config>
 inline void supply(const MappedParameters& parameters, SharedStorage<Config>& shared) {
   if (warp() % 4 == 0) {
     if (elect_one()) Producer<Config>(parameters, shared).run();
+  } else if constexpr (Shape<Config>::kTransposes) {
+    ValueTransposer<Config>(parameters.attention, shared).run();
   } else if constexpr (Shape<Config>::kGuarded) {
     ValueGuard<Config>(parameters.attention, shared).run();
   }
@@ -228,7 +232,7 @@ inline void attention(const MappedParameters& parameters) {
   static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
                 "the host's shared-memory size is not the kernel's");
   constexpr int kTeams = Shape<Config>::kTeams;
-  constexpr RoleRegisters kRegisters = role_registers(kTeams);
+  constexpr RoleRegisters kRegisters = role_registers(kTeams, Shape<Config>::kTransposes);
   auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
   if (thread_index() == 0) {
     shared.init();

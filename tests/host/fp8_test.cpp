@@ -124,6 +124,49 @@ TEST_CASE("fa3 takes e4m3 inputs of any length and every kind of tile") {
   }
 }
 
+TEST_CASE("fa3 transposes e4m3 values that come in rows") {
+  struct Row {
+    int head_dim, tile_m, tile_n, seqlen_q, seqlen_kv;
+  };
+  for (const Row& row :
+       {Row{64, 128, 64, 200, 300}, Row{32, 64, 32, 70, 33}, Row{96, 192, 96, 130, 200},
+        Row{128, 128, 128, 257, 129}, Row{256, 64, 64, 7, 127}, Row{64, 64, 160, 17, 500}}) {
+    for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+      Problem problem = problem_of(mask, ScaleKind::kHead, row.seqlen_q, row.seqlen_kv);
+      problem.variant.head_dim = row.head_dim;
+      problem.variant.value_layout = ValueLayout::kRows;
+      const auto verdict = verify(problem, make_inputs(problem, InputKind::kNormal, 19),
+                                  config_of(row.tile_m, row.tile_n));
+      INFO(enum_name(mask) << " head_dim " << row.head_dim << " tile " << row.tile_m << " x "
+                           << row.tile_n << ": " << verdict.explain());
+      CHECK(verdict.passed());
+    }
+  }
+}
+
+TEST_CASE("fa3 keeps NaN of hidden e4m3 values from causal rows, and shows it to the others") {
+  for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+    Problem problem = problem_of(MaskKind::kCausal, ScaleKind::kHead, 200, 200);
+    problem.variant.value_layout = layout;
+    HostTensors tensors = make_inputs(problem, InputKind::kNormal, 23);
+    constexpr int kKey = 150, kColumn = 5;
+    constexpr int kPlace = 144 + 13;  // key 6 of 16: position 4 * (6 % 8 / 2) + 6 % 2
+    const MatrixExtent extent = value_extent(problem);
+    const int at = layout == ValueLayout::kRows ? kKey * extent.columns + kColumn
+                                                : kColumn * extent.columns + kPlace - 1;
+    tensors.value[static_cast<std::size_t>(at)] = 0x7f;
+    const auto verdict = verify(problem, tensors, config_of(128, 64));
+    INFO(enum_name(layout) << ": " << verdict.explain());
+    CHECK(verdict.passed());
+    CHECK(std::isnan(make_host_case(problem, tensors).reference.output.back()) == false);
+    int found = 0;
+    for (const double entry : make_host_case(problem, tensors).reference.output) {
+      found += std::isnan(entry);
+    }
+    CHECK(found == 2 * 50);  // two heads, queries 150 to 199, one column
+  }
+}
+
 TEST_CASE("fa3 splits keys and packs heads of e4m3 inputs") {
   for (const ScaleKind scales : {ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
     for (const bool packs : {false, true}) {
