@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "generator/candidates.hpp"
+#include "generator/kernel_part.hpp"
 #include "generator/legality.hpp"
 
 namespace heddle {
@@ -81,7 +82,9 @@ KernelConfig scaled_config(const Variant& variant, int seqlen_q) {
   config.tile_n = 128;
   config.warps = config.tile_m / 16;
   config.stages = variant.head_dim <= 64 ? 4 : 2;
-  config.query_stages = 2;
+  // Rows of V that wait to be transposed take shared memory too.
+  const bool is_full = transposes_values(variant) && variant.head_dim > 224;
+  config.query_stages = is_full ? 1 : 2;
   config.scheduler =
       variant.mask == MaskKind::kCausal ? TileScheduler::kDynamic : TileScheduler::kStatic;
   return config;
