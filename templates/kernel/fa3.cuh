@@ -30,7 +30,6 @@ struct Consumer {
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
   Products products;
-  GuardBell<Config::kQueryStages> bell;
   TeamStore<Config> storing;
 
   TeamRows<Config> rows;
@@ -44,9 +43,9 @@ struct Consumer {
         products(storage, launch, index),
         storing(storage, launch, index) {}
 
-  /// The guard may look at the next tile's values: they come while this one ends.
-  void ring_guard() {
-    if (Tiles::kGuarded && team == 0) bell.ring();
+  /// The guard may look at a tile's values. Those of the next one come while this one ends.
+  void ring_guard(const RingPlace<Config::kQueryStages>& tile) {
+    if (Tiles::kGuarded && team == 0) GuardBell<Config::kQueryStages>::ring(tile);
   }
 
   /// The block's softmax. Returns what the output has to be multiplied by, for each of the thread's
@@ -168,7 +167,11 @@ struct Consumer {
 
   /// The tile's queries are no longer needed, unless their slot is to take its output.
   void leave_tile() {
-    if constexpr (Config::kPersistent) ring_guard();
+    if constexpr (Config::kPersistent) {
+      auto next_tile = tiles.place();
+      next_tile.next();
+      ring_guard(next_tile);
+    }
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
@@ -180,7 +183,7 @@ template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
-  consumer.ring_guard();
+  consumer.ring_guard(consumer.tiles.place());
   WorkItem item;
   while (consumer.tiles.next(item)) {
     const Work<Config> work(parameters.attention, item);

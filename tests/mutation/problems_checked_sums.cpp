@@ -19,6 +19,15 @@ void add_checked_sums(Problems& list) {
                      .kv_heads = 1,
                      .inputs = InputKind::kJumps,
                      .rise = -110};
+  // Far beyond what a probability may be, and just beyond what its sum allows.
+  for (const double late : {120.0, 7.0}) {
+    Recipe rows = plain;
+    rows.name = late > 100 ? "fa3 checked sums, half of the rows jump at the end"
+                           : "fa3 checked sums, half of the rows rise at the end";
+    rows.inputs = InputKind::kNormal, rows.late = late, rows.dtype = DataType::kFp16;
+    rows.seqlen_q = 30, rows.seqlen_kv = 16 * 21;
+    list.push_back(make(rows));
+  }
   list.push_back(make(plain));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 checked sums, rows that jump less, several tiles a block";
