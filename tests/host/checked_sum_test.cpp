@@ -84,48 +84,89 @@ TEST_CASE("blocks are made up for in every head dimension, team and schedule") {
   }
 }
 
-TEST_CASE("hidden runs of keys count for nothing, in blocks made up for too") {
-  const Problem full = checked_sum_problem(DataType::kBf16, MaskKind::kFull);
+namespace {
+
+void replace(std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, before.size(), after);
+}
+
+/// Every second run of 24 keys; two blocks hold parts of both kinds.
+bool is_hidden(int key) {
+  return key / 24 % 2 != 0;
+}
+
+HostConfig compile_hidden(const Problem& problem, bool by_score) {
   const KernelConfig config = checked_sum_config(RunningMax::kCheckedSum);
-  const DeviceLimits limits = find_architecture("sm_90a");
-  KernelSource source = emit(full.variant, config, KernelPart::kFa3Attention, limits);
-  const auto replace = [&](const std::string& before, const std::string& after) {
-    const std::size_t at = source.main.text.find(before);
-    REQUIRE(at != std::string::npos);
-    source.main.text.replace(at, before.size(), after);
+  KernelSource source =
+      emit(problem.variant, config, KernelPart::kFa3Attention, find_architecture("sm_90a"));
+  std::string& text = source.main.text;
+  if (by_score) {
+    replace(text, "kScoreHook = false", "kScoreHook = true");
+    replace(text, "score(Logit logit, heddle::ScorePosition)",
+            "score(Logit logit, heddle::ScorePosition where)");
+    replace(text, "return logit;",
+            "return where.key / 24 % 2 == 0 ? logit : Logit(-heddle::infinity());");
+  } else {
+    replace(text, "kMaskHook = false", "kMaskHook = true");
+    replace(text, "visible(heddle::ScorePosition) { return true; }",
+            "visible(heddle::ScorePosition where) { return where.key / 24 % 2 == 0; }");
+  }
+  return {config, {checked_sum_compiler().compile(source)}};
+}
+
+struct SeenRow {
+  double output = 0;  ///< of one column
+  double log_sum_exp = 0;
+  double largest = -1e30;
+};
+
+/// Over the keys that are not hidden.
+SeenRow seen_row(const HostTensors& tensors, int row, int column) {
+  const auto entry = [&](const std::vector<std::uint16_t>& rows, int key, int at) {
+    const auto index = static_cast<std::size_t>(key * kColumns + at);
+    return static_cast<double>(element_to_float(DataType::kBf16, rows[index]));
   };
-  replace("kMaskHook = false", "kMaskHook = true");
-  replace("visible(heddle::ScorePosition) { return true; }",
-          "visible(heddle::ScorePosition where) { return where.key / 24 % 2 == 0; }");
-  const HostConfig kernels{config, {checked_sum_compiler().compile(source)}};
-  for (const Named& input : named_logits()) {
-    const HostTensors tensors = tensors_of(full, input.logit);
-    const HostRun actual = run_on_host(full, kernels, limits, tensors, {});
-    REQUIRE(actual.faults.empty());
-    const int rows = kQueries;
-    for (int row = 0; row < rows; ++row) {
-      double largest = -1e30, sum = 0;
-      const auto logit = [&](int key) {
-        const auto at = static_cast<std::size_t>(key * kColumns + row % kColumns);
-        return static_cast<double>(element_to_float(DataType::kBf16, tensors.key[at]));
-      };
-      for (int key = 0; key < kKeys; ++key) {
-        if (key / 24 % 2 == 0) largest = std::max(largest, logit(key));
+  SeenRow seen;
+  for (int key = 0; key < kKeys; ++key) {
+    if (is_hidden(key)) continue;
+    seen.largest = std::max(seen.largest, entry(tensors.key, key, row % kColumns));
+  }
+  double sum = 0;
+  for (int key = 0; key < kKeys; ++key) {
+    if (is_hidden(key)) continue;
+    const double weight = std::exp(entry(tensors.key, key, row % kColumns) - seen.largest);
+    sum += weight;
+    seen.output += weight * entry(tensors.value, key, column);
+  }
+  seen.output /= sum;
+  seen.log_sum_exp = seen.largest + std::log(sum);
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("hidden runs of keys count for nothing, in blocks made up for too") {
+  constexpr int kColumn = 3;
+  const Problem full = checked_sum_problem(DataType::kBf16, MaskKind::kFull);
+  for (const bool by_score : {false, true}) {
+    const HostConfig kernels = compile_hidden(full, by_score);
+    for (const Named& input : named_logits()) {
+      const HostTensors tensors = tensors_of(full, input.logit);
+      const HostRun actual = run_on_host(full, kernels, find_architecture("sm_90a"), tensors, {});
+      REQUIRE(actual.faults.empty());
+      for (int row = 0; row < kQueries; ++row) {
+        const SeenRow expected = seen_row(tensors, row, kColumn);
+        const auto query = static_cast<std::size_t>(row);
+        const double output = static_cast<double>(
+            element_to_float(DataType::kBf16, actual.output[query * kColumns + kColumn]));
+        const auto log_sum_exp = static_cast<double>(actual.log_sum_exp[query]);
+        INFO(input.name << ", by " << (by_score ? "score" : "mask") << ", row " << row);
+        CHECK(std::abs(output - expected.output) <= 0.02);
+        CHECK(std::abs(log_sum_exp - expected.log_sum_exp) <=
+              1e-5 + 1e-6 * std::abs(expected.largest));
       }
-      double output = 0;
-      for (int key = 0; key < kKeys; ++key) {
-        if (key / 24 % 2 != 0) continue;
-        const double weight = std::exp(logit(key) - largest);
-        const auto value = tensors.value[static_cast<std::size_t>(key * kColumns + 3)];
-        sum += weight;
-        output += weight * static_cast<double>(element_to_float(DataType::kBf16, value));
-      }
-      const double got = static_cast<double>(element_to_float(
-          DataType::kBf16, actual.output[static_cast<std::size_t>(row * kColumns + 3)]));
-      INFO(input.name << ", row " << row);
-      CHECK(std::abs(got - output / sum) <= 0.02);
-      CHECK(std::abs(static_cast<double>(actual.log_sum_exp[static_cast<std::size_t>(row)]) -
-                     (largest + std::log(sum))) <= 1e-5 + 1e-6 * std::abs(largest));
     }
   }
 }

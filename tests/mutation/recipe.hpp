@@ -37,8 +37,9 @@ struct Recipe {
   /// one keeps them, one has this much added, one has it taken away, one has all of them 0.
   double offset = 0;
   /// If not 0, how much larger the logits of the first keys are, which fa3 meets last: in even
-  /// heads for the upper half of each 16 queries, in odd heads for the lower half.
+  /// heads for the upper half of each 16 queries, in odd heads for the lower half; or for all.
   double late = 0;
+  bool all_late = false;
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
 };
 
