@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/ceil_div.hpp"
 #include "generator/work_cut.hpp"
 
 namespace heddle {
@@ -18,10 +19,6 @@ constexpr std::uint64_t kTensorMapStrideEnd = 1ull << 40;
 constexpr std::uint64_t kNoTensorMap = 8;
 constexpr long long kMaxGrid = 2147483647;  ///< grid.x limit of every architecture since sm_30
 constexpr std::size_t kWorkspaceAlignment = 256;
-
-long long ceil_div(long long value, long long divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 std::size_t align_up(std::size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;

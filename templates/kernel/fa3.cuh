@@ -31,7 +31,6 @@ struct Consumer {
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
   Products products;
-  GuardBell<Config::kQueryStages> bell;
   TeamStore<Config> storing;
 
   WorkItem item;  ///< the tile that has been left
@@ -47,9 +46,11 @@ struct Consumer {
         products(storage, launch, index),
         storing(storage, launch, index) {}
 
-  /// The guard may look at the next tile's values: they come while this one ends.
-  void ring_guard() {
-    if (Tiles::kGuarded && !Tiles::kTransposes && team == 0) bell.ring();
+  /// The guard may look at a tile's values. Those of the next one come while this one ends.
+  void ring_guard(const RingPlace<Config::kQueryStages>& tile) {
+    if (Tiles::kGuarded && !Tiles::kTransposes && team == 0) {
+      GuardBell<Config::kQueryStages>::ring(tile);
+    }
   }
 
   /// The block's softmax. Returns what the output has to be multiplied by, for each of the thread's
@@ -185,7 +186,11 @@ struct Consumer {
   /// is, whoever stores it reads once more: the loop has no registers for that.
   void leave_tile() {
     item = tiles.item();
-    if constexpr (Config::kPersistent) ring_guard();
+    if constexpr (Config::kPersistent) {
+      auto next_tile = tiles.place();
+      next_tile.next();
+      ring_guard(next_tile);
+    }
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
@@ -197,7 +202,7 @@ template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
-  consumer.ring_guard();
+  consumer.ring_guard(consumer.tiles.place());
   WorkItem item;
   while (consumer.tiles.next(item)) {
     const Work<Config> work(parameters.attention, item);

@@ -15,7 +15,7 @@ namespace heddle::fa3 {
 constexpr int kGuardBarrier = 1;
 constexpr int kFirstTurnBarrier = 2;   ///< one for each team of consumers
 constexpr int kFirstStoreBarrier = 6;  ///< the same
-constexpr int kFirstWakeBarrier = 10;  ///< one more than the tile queue has slots
+constexpr int kFirstWakeBarrier = 10;  ///< two for each slot of the tile queue
 constexpr int kGuardThreads = kGuardWarps * kWarpSize;
 /// The first team of consumers wakes the guard.
 constexpr int kWakeThreads = kGuardThreads + kWarpgroupWarps * kWarpSize;

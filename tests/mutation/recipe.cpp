@@ -16,6 +16,7 @@ constexpr std::size_t kBadDistance = 13;
 constexpr std::size_t kTile = 32;
 constexpr std::size_t kPiece = 8;  ///< elements of 16 bytes
 constexpr std::size_t kLongestTile = 64;
+constexpr std::size_t kLateKeys = 12;
 
 /// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
 Strides spread(const TensorShape& shape, int alignment, int extra) {
@@ -109,6 +110,25 @@ void set_offsets(const Problem& problem, const Recipe& recipe, HostTensors& tens
   }
 }
 
+/// Column 1 of a query asks for what column 1 of the first keys has.
+void set_late(const Problem& problem, const Recipe& recipe, HostTensors& tensors) {
+  const DataType dtype = problem.variant.dtype;
+  const auto columns = static_cast<std::size_t>(recipe.head_dim);
+  const auto set = [&](std::vector<std::uint16_t>& rows, std::size_t row, double value) {
+    rows[row * columns + 1] = element_from_float(dtype, static_cast<float>(value));
+  };
+  const auto queries = static_cast<std::size_t>(recipe.seqlen_q);
+  for (std::size_t row = 0; row < tensors.query.size() / columns; ++row) {
+    const bool lower_half = row % queries % 16 >= 8;
+    const bool asks = recipe.all_late || lower_half == (row / queries % 2 != 0);
+    set(tensors.query, row, asks ? 1 / problem.sizes.scale : 0.0);
+  }
+  const auto keys = static_cast<std::size_t>(recipe.seqlen_kv);
+  for (std::size_t row = 0; row < tensors.key.size() / columns; ++row) {
+    set(tensors.key, row, row % keys < kLateKeys ? recipe.late : 0.0);
+  }
+}
+
 }  // namespace
 
 SmallProblem make(const Recipe& recipe) {
@@ -127,6 +147,7 @@ SmallProblem make(const Recipe& recipe) {
   }
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
   if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
+  if (recipe.late != 0) set_late(made.problem, recipe, contiguous);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
     made.clean = made.tensors;

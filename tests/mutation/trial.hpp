@@ -31,7 +31,7 @@ struct TrialOptions {
   std::string family;  ///< only this family's problems; empty = all
   /// Of a check of one problem, about ten times what the slowest takes. CPU time: a busy machine
   /// does not shorten it.
-  double cpu_seconds = 30;
+  double cpu_seconds = 15;
 };
 
 /// Calls `report` with the mutant's index as each verdict comes in. Throws Error when a problem
