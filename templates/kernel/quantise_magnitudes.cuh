@@ -1,0 +1,22 @@
+#pragma once
+// Quantiser: each tile's largest magnitude, for scales that tiles share.
+
+#include "part/quantise_tile.cuh"
+
+namespace heddle::quantise {
+
+template <class Config>
+inline void magnitudes(const QuantiseParameters& parameters) {
+  static_assert(Config::kSharedBytes == Config::kThreads / kWarpSize * sizeof(float),
+                "the host's shared-memory size is not the kernel's");
+  QuantiseTile<Config> tile(parameters);
+  tile.load(parameters);
+  prepare(tile, parameters);
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < tile.kRows; ++i) largest = maximum(largest, tile.row_magnitude(i));
+  largest = block_maximum<Config>(largest);
+  if (thread_index() == 0) parameters.magnitudes[block_index()] = largest;
+}
+
+}  // namespace heddle::quantise
