@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "generator/quantiser.hpp"
@@ -5,6 +7,11 @@
 
 namespace heddle {
 namespace {
+
+/// So that an SM has 1024 threads, with 64 registers each: enough to keep its memory busy.
+int blocks_per_sm(const PartFootprint& footprint) {
+  return std::max(1, 1024 / footprint.threads);
+}
 
 std::string config_struct(const QuantiserConfig& config, QuantiserPart part) {
   const PartFootprint footprint = quantiser_footprint(config, part);
@@ -19,6 +26,7 @@ std::string config_struct(const QuantiserConfig& config, QuantiserPart part) {
   return fmt::format("struct Config {{\n  using Element = heddle::{};\n",
                      config.dtype == DataType::kFp16 ? "Half" : "BFloat16") +
          number("kHeadDim", config.head_dim) + number("kThreads", footprint.threads) +
+         number("kBlocks", blocks_per_sm(footprint)) +
          number("kSharedBytes", footprint.shared_bytes) +
          flag("kScalePerHead", config.scales != ScaleKind::kTensor) +
          number("kScaleRows", scale_rows) + flag("kRotate", config.rotate) +
@@ -45,7 +53,8 @@ KernelSource emit_quantiser(const QuantiserConfig& config, QuantiserPart part,
                   "\n"
                   "{struct}"
                   "\n"
-                  "extern \"C\" __global__ void __launch_bounds__(Config::kThreads)\n"
+                  "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, "
+                  "Config::kBlocks)\n"
                   "heddle_{name}(const __grid_constant__ heddle::QuantiseParameters "
                   "parameters) {{\n"
                   "  heddle::quantise::{function}<Config>(parameters);\n"

@@ -34,7 +34,7 @@ constexpr int kQuantiserElements = 8;
 /// Rows of a block's tile, all in its threads' registers: those that share a block's scale.
 constexpr int kQuantiserRows = 128;
 /// Rows of a tile that each thread has elements of.
-constexpr int kQuantiserRowsPerThread = 8;
+constexpr int kQuantiserRowsPerThread = 4;
 
 /// Lanes that hold a row, a power of two; those past its end idle.
 constexpr int quantiser_row_lanes(int head_dim) {
@@ -55,6 +55,6 @@ constexpr int column_statistics(bool extremes) {
 static_assert(kQuantiserRows == kScaleBlockRows, "a tile is what shares a block's scale");
 static_assert(rotation_factor(64) == 0.125f && rotation_factor(256) == 0.0625f, "");
 static_assert(rotation_columns(96) == 32 && rotation_columns(192) == 64, "");
-static_assert(quantiser_row_lanes(96) == 16 && quantiser_threads(128) == 256, "");
+static_assert(quantiser_row_lanes(96) == 16 && quantiser_threads(128) == 512, "");
 
 }  // namespace heddle

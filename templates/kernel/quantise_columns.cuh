@@ -7,20 +7,27 @@
 namespace heddle::quantise {
 
 /// Combines a thread's rows, then those of its warp's lanes with the same columns, then the warps'.
+/// What is not finite counts for nothing: a key that a row may not see must not reach it.
 template <class Config, class Combine>
-inline void reduce_columns(QuantiseTile<Config>& tile, float* to, float neutral, Combine combine) {
+inline void reduce_columns(const QuantiseTile<Config>& tile, float* to, float neutral,
+                           Combine combine) {
   using Tile = QuantiseTile<Config>;
   constexpr int kWarps = Config::kThreads / kWarpSize;
+  QuantiserNumbers columns;
+#pragma unroll
+  for (float& column : columns) column = neutral;
+#pragma unroll
+  for (int i = 0; i < Tile::kRows; ++i) {
+    QuantiserNumbers numbers;
+    tile.read(i, numbers);
+#pragma unroll
+    for (int j = 0; j < Tile::kElements; ++j) {
+      if (tile.exists(i) && is_finite(numbers[j])) columns[j] = combine(columns[j], numbers[j]);
+    }
+  }
   auto* parts = reinterpret_cast<float*>(shared_memory());
-  float columns[Tile::kElements];
 #pragma unroll
   for (int j = 0; j < Tile::kElements; ++j) {
-    columns[j] = neutral;
-#pragma unroll
-    for (int i = 0; i < Tile::kRows; ++i) {
-      // What is not finite counts for nothing: a key that a row may not see must not reach it.
-      if (tile.exists(i) && is_finite(tile[i][j])) columns[j] = combine(columns[j], tile[i][j]);
-    }
 #pragma unroll
     for (int mask = Tile::kLanes; mask < kWarpSize; mask *= 2) {
       columns[j] = combine(columns[j], shuffle_xor(columns[j], mask));
@@ -43,8 +50,7 @@ inline void columns(const QuantiseParameters& parameters) {
   static_assert(
       Config::kSharedBytes == Config::kThreads / kWarpSize * Config::kHeadDim * sizeof(float),
       "the host's shared-memory size is not the kernel's");
-  QuantiseTile<Config> tile(parameters);
-  tile.load(parameters);
+  const QuantiseTile<Config> tile(parameters);
   float* to = parameters.column_partials + static_cast<long long>(block_index()) *
                                                column_statistics(Config::kExtremes) *
                                                Config::kHeadDim;

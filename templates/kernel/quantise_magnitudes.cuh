@@ -9,12 +9,15 @@ template <class Config>
 inline void magnitudes(const QuantiseParameters& parameters) {
   static_assert(Config::kSharedBytes == Config::kThreads / kWarpSize * sizeof(float),
                 "the host's shared-memory size is not the kernel's");
-  QuantiseTile<Config> tile(parameters);
-  tile.load(parameters);
-  prepare(tile, parameters);
+  const QuantiseTile<Config> tile(parameters);
+  const RowPreparation<Config> preparation(parameters, tile);
   float largest = 0.0f;
 #pragma unroll
-  for (int i = 0; i < tile.kRows; ++i) largest = maximum(largest, tile.row_magnitude(i));
+  for (int i = 0; i < kQuantiserRowsPerThread; ++i) {
+    QuantiserNumbers numbers;
+    preparation.apply(tile, i, numbers);
+    largest = maximum(largest, largest_magnitude(numbers));
+  }
   largest = block_maximum<Config>(largest);
   if (thread_index() == 0) parameters.magnitudes[block_index()] = largest;
 }

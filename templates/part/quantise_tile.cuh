@@ -1,6 +1,6 @@
 #pragma once
-// A tile of the quantiser: 128 rows of a head in the registers of a block, in fp32. Each thread has
-// eight neighbouring columns of every 16th row, so that a row lies in neighbouring lanes.
+// A tile of the quantiser: 128 rows of a head in the registers of a block. Each thread has eight
+// neighbouring columns of every 32nd row, so that a row lies in neighbouring lanes.
 
 #include "instruction/math.cuh"
 #include "instruction/memory.cuh"
@@ -12,6 +12,9 @@
 
 namespace heddle {
 
+/// Eight neighbouring numbers of a row.
+using QuantiserNumbers = float[kQuantiserElements];
+
 template <class Config>
 class QuantiseTile {
  public:
@@ -22,111 +25,120 @@ class QuantiseTile {
   static_assert(Config::kThreads == quantiser_threads(Config::kHeadDim),
                 "the host's threads are not the kernel's");
 
+  /// Asks for all of the tile at once: nothing waits before the first number is used.
   explicit QuantiseTile(const QuantiseParameters& parameters)
       : head_(block_index() / parameters.tiles),
         tile_(block_index() % parameters.tiles),
-        rows_(parameters.rows) {}
-
-  int flat_head() const { return head_; }
-  int tile() const { return tile_; }
-  static int first_column() { return thread_index() % kLanes * kElements; }
-  static bool has_columns() { return first_column() < Config::kHeadDim; }
-  /// Row `i` of this thread, counted within the tile or within the head.
-  static int tile_row(int i) { return thread_index() / kLanes + i * kRowStep; }
-  int row(int i) const { return tile_ * kQuantiserRows + tile_row(i); }
-  bool exists(int i) const { return row(i) < rows_ && has_columns(); }
-
-  float (&operator[](int i))[kElements] { return numbers_[i]; }
-
-  /// Zeros where the head has no row, or the row no column. All loads are under way before the
-  /// first is used.
-  void load(const QuantiseParameters& parameters) {
+        rows_(parameters.rows) {
     const TensorView& input = parameters.input;
     const auto* first = static_cast<const typename Config::Element*>(input.data) +
                         head_ / parameters.heads * input.batch_stride +
                         head_ % parameters.heads * input.head_stride + first_column();
-    Bytes<16> loaded[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      loaded[i] = load_or_zero<16>(first + row(i) * input.row_stride, exists(i));
-    }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kElements; j += 2) {
-        unpack<typename Config::Element>(loaded[i].value[j / 2], numbers_[i][j],
-                                         numbers_[i][j + 1]);
-      }
+      loaded_[i] = load_or_zero<16>(first + row(i) * input.row_stride, exists(i));
     }
   }
 
-  void subtract(const float* means) {
-    float mean[kElements] = {};
-    load_columns(mean, means);
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      if (!exists(i)) continue;
-#pragma unroll
-      for (int j = 0; j < kElements; ++j) numbers_[i][j] -= mean[j];
-    }
+  int flat_head() const {
+    return head_;
+  }
+  int tile() const {
+    return tile_;
+  }
+  static int first_column() {
+    return thread_index() % kLanes * kElements;
+  }
+  static bool has_columns() {
+    return first_column() < Config::kHeadDim;
+  }
+  /// Row `i` of this thread, counted within the tile or within the head.
+  static int tile_row(int i) {
+    return thread_index() / kLanes + i * kRowStep;
+  }
+  int row(int i) const {
+    return tile_ * kQuantiserRows + tile_row(i);
+  }
+  bool exists(int i) const {
+    return row(i) < rows_ && has_columns();
   }
 
-  /// Signs and the Hadamard transform of each kTogether columns: butterflies, first among a
-  /// thread's own columns, then with those of its neighbours.
-  void rotate(unsigned seed) {
-    constexpr int kTogether = rotation_columns(Config::kHeadDim);
-    float factors[kElements];
-    constexpr float kFactor = rotation_factor(kTogether);
+  /// Row `i` as it was; zeros where the head has no row, or the row no column.
+  void read(int i, QuantiserNumbers& numbers) const {
 #pragma unroll
-    for (int j = 0; j < kElements; ++j) {
-      factors[j] = rotation_negates(seed, first_column() + j) ? -kFactor : kFactor;
+    for (int j = 0; j < kElements; j += 2) {
+      unpack<typename Config::Element>(loaded_[i].value[j / 2], numbers[j], numbers[j + 1]);
     }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kElements; ++j) numbers_[i][j] *= factors[j];
-      mix_own(numbers_[i]);
-#pragma unroll
-      for (int mask = 1; mask < kTogether / kElements; mask *= 2) mix_lanes(numbers_[i], mask);
-    }
-  }
-
-  /// The largest finite magnitude of row `i`, in all its lanes.
-  float row_magnitude(int i) const {
-    float largest = 0.0f;
-#pragma unroll
-    for (int j = 0; j < kElements; ++j) {
-      const float number = numbers_[i][j];
-      if (is_finite(number)) largest = maximum(largest, magnitude(number));
-    }
-    return lane_maximum<kLanes>(largest);
-  }
-
-  /// The row times other columns, summed, in all its lanes.
-  float dot(int i, const float (&columns)[kElements]) const {
-    float sum = 0.0f;
-#pragma unroll
-    for (int j = 0; j < kElements; ++j) sum = multiply_add(numbers_[i][j], columns[j], sum);
-    return lane_sum<kLanes>(sum);
   }
 
   /// This thread's of `columns`; untouched where it has none.
-  static void load_columns(float (&to)[kElements], const float* columns) {
+  static void load_columns(QuantiserNumbers& to, const float* columns) {
     if (!has_columns()) return;
 #pragma unroll
     for (int j = 0; j < kElements; j += 4) {
-      const Bytes<16> loaded = heddle::load<16>(columns + first_column() + j);
+      const Bytes<16> loaded = load<16>(columns + first_column() + j);
 #pragma unroll
       for (int k = 0; k < 4; ++k) to[j + k] = __uint_as_float(loaded.value[k]);
     }
   }
 
  private:
-  static void mix_own(float (&numbers)[kElements]) {
+  int head_;  ///< of all sequences
+  int tile_;
+  int rows_;
+  Bytes<16> loaded_[kRows];
+};
+
+/// What is done to a row before it is rounded: the means off, then signs and the Hadamard transform
+/// of each kTogether columns, in butterflies, first among a thread's own columns, then with those
+/// of its neighbours.
+template <class Config>
+class RowPreparation {
+  using Tile = QuantiseTile<Config>;
+  static constexpr int kTogether = rotation_columns(Config::kHeadDim);
+
+ public:
+  RowPreparation(const QuantiseParameters& parameters, const Tile& tile) {
+    if constexpr (Config::kSubtractMean) {
+      tile.load_columns(
+          means_, parameters.means + static_cast<long long>(tile.flat_head()) * Config::kHeadDim);
+    }
+    if constexpr (Config::kRotate) {
 #pragma unroll
-    for (int step = 1; step < kElements; step *= 2) {
+      for (int j = 0; j < Tile::kElements; ++j) {
+        const bool negates = rotation_negates(parameters.seed, tile.first_column() + j);
+        signs_ |= (negates ? 1u : 0u) << j;
+      }
+    }
+  }
+
+  void apply(const Tile& tile, int i, QuantiserNumbers& numbers) const {
+    tile.read(i, numbers);
+    if constexpr (Config::kSubtractMean) {
 #pragma unroll
-      for (int j = 0; j < kElements; ++j) {
+      for (int j = 0; j < Tile::kElements; ++j) {
+        if (tile.exists(i)) numbers[j] -= means_[j];
+      }
+    }
+    if constexpr (Config::kRotate) {
+#pragma unroll
+      for (int j = 0; j < Tile::kElements; ++j) {
+        const unsigned sign = signs_ << (31 - j) & 0x80000000u;
+        numbers[j] =
+            __uint_as_float(__float_as_uint(numbers[j]) ^ sign) * rotation_factor(kTogether);
+      }
+      mix_own(numbers);
+#pragma unroll
+      for (int mask = 1; mask < kTogether / Tile::kElements; mask *= 2) mix_lanes(numbers, mask);
+    }
+  }
+
+ private:
+  static void mix_own(QuantiserNumbers& numbers) {
+#pragma unroll
+    for (int step = 1; step < Tile::kElements; step *= 2) {
+#pragma unroll
+      for (int j = 0; j < Tile::kElements; ++j) {
         if ((j & step) != 0) continue;
         const float left = numbers[j];
         const float right = numbers[j + step];
@@ -136,7 +148,7 @@ class QuantiseTile {
     }
   }
 
-  static void mix_lanes(float (&numbers)[kElements], int mask) {
+  static void mix_lanes(QuantiserNumbers& numbers, int mask) {
     const bool is_right = (lane() & mask) != 0;
 #pragma unroll
     for (float& number : numbers) {
@@ -145,11 +157,19 @@ class QuantiseTile {
     }
   }
 
-  int head_;  ///< of all sequences
-  int tile_;
-  int rows_;
-  float numbers_[kRows][kElements];
+  QuantiserNumbers means_ = {};
+  unsigned signs_ = 0;  ///< bit j: column j changes its sign; a register less than a factor each
 };
+
+/// The largest finite magnitude.
+inline float largest_magnitude(const QuantiserNumbers& numbers) {
+  float largest = 0.0f;
+#pragma unroll
+  for (const float number : numbers) {
+    if (is_finite(number)) largest = maximum(largest, magnitude(number));
+  }
+  return largest;
+}
 
 /// The largest of a value over the block, in all threads. Uses the first words of shared memory.
 template <class Config>
@@ -164,15 +184,6 @@ inline float block_maximum(float value) {
   for (int i = 1; i < kWarps; ++i) value = maximum(value, parts[i]);
   sync_block();  // the words may be used again
   return value;
-}
-
-/// Makes of a loaded tile what will be rounded.
-template <class Config>
-inline void prepare(QuantiseTile<Config>& tile, const QuantiseParameters& parameters) {
-  if constexpr (Config::kSubtractMean) {
-    tile.subtract(parameters.means + static_cast<long long>(tile.flat_head()) * Config::kHeadDim);
-  }
-  if constexpr (Config::kRotate) tile.rotate(parameters.seed);
 }
 
 }  // namespace heddle

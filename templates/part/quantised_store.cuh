@@ -30,15 +30,15 @@ template <class Config>
 struct RowStore {
   static constexpr int kSharedBytes = 0;
 
-  static void put(const QuantiseParameters& parameters, QuantiseTile<Config>& tile, int i,
-                  float factor) {
+  static void put(const QuantiseParameters& parameters, const QuantiseTile<Config>& tile, int i,
+                  const QuantiserNumbers& numbers, float factor) {
     if (!tile.exists(i)) return;
     const TensorView& output = parameters.output;
     auto* row = static_cast<E4M3*>(output.data) +
                 tile.flat_head() / parameters.heads * output.batch_stride +
                 tile.flat_head() % parameters.heads * output.head_stride +
                 tile.row(i) * output.row_stride;
-    const Bytes<8> packed{{pack_scaled(tile[i], factor), pack_scaled(tile[i] + 4, factor)}};
+    const Bytes<8> packed{{pack_scaled(numbers, factor), pack_scaled(numbers + 4, factor)}};
     store<8>(row + tile.first_column(), packed);
   }
 
@@ -57,12 +57,13 @@ struct TransposedStore {
     return shared_memory() + column * kQuantiserRows + place * kKeyGroup;
   }
 
-  static void put(const QuantiseParameters&, QuantiseTile<Config>& tile, int i, float factor) {
+  static void put(const QuantiseParameters&, const QuantiseTile<Config>& tile, int i,
+                  const QuantiserNumbers& numbers, float factor) {
     if (!tile.has_columns()) return;
     const int key = tile.tile_row(i);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const unsigned packed = pack_scaled(tile[i] + 4 * half, factor);
+      const unsigned packed = pack_scaled(numbers + 4 * half, factor);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         group_address(tile.first_column() + 4 * half + j,
