@@ -207,7 +207,8 @@ InstructionRequest instructions_of(const Variant& variant, const KernelConfig& c
                     {padded_head_dim(variant.head_dim), OperandSource::kRegisters}}};
 }
 
-/// Adds every header that `text` reaches and that is not there yet.
+}  // namespace
+
 void add_headers(std::string_view text, std::vector<SourceFile>& headers) {
   for (const std::string& name : included_names(text)) {
     const auto known = [&](const SourceFile& file) { return file.name == name; };
@@ -218,8 +219,6 @@ void add_headers(std::string_view text, std::vector<SourceFile>& headers) {
     add_headers(*embedded, headers);
   }
 }
-
-}  // namespace
 
 KernelSource emit(const Variant& variant, const KernelConfig& config, KernelPart part,
                   const DeviceLimits& limits) {

@@ -33,6 +33,9 @@ struct KernelSource {
 KernelSource emit(const Variant& variant, const KernelConfig& config, KernelPart part,
                   const DeviceLimits& limits);
 
+/// Adds every embedded header that `text` reaches and that is not there yet.
+void add_headers(std::string_view text, std::vector<SourceFile>& headers);
+
 /// The kernel as one self-contained text that NVRTC or nvcc compiles alone.
 std::string flatten(const KernelSource& source);
 

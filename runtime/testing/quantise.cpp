@@ -18,6 +18,7 @@ struct Draft {
 
   Draft(const TensorShape& of, const std::vector<float>& from)
       : shape(of), numbers(from.begin(), from.end()) {}
+  Draft(const TensorShape& of, std::vector<double> from) : shape(of), numbers(std::move(from)) {}
 
   std::size_t heads() const { return static_cast<std::size_t>(shape.batch) * shape.heads; }
   double* row(std::size_t head, int row) {
@@ -25,13 +26,17 @@ struct Draft {
   }
 };
 
-/// Takes each column's mean over a head's rows off it. The means, in fp32 as they are stored.
+/// Takes each column's mean over a head's rows off it. The means, in fp32 as they are stored. What
+/// is not finite counts for nothing there: a key that a row may not see must not reach it.
 std::vector<float> subtract_means(Draft& draft) {
   std::vector<float> means;
   for (std::size_t head = 0; head < draft.heads(); ++head) {
     for (int column = 0; column < draft.shape.columns; ++column) {
       double sum = 0;
-      for (int row = 0; row < draft.shape.rows; ++row) sum += draft.row(head, row)[column];
+      for (int row = 0; row < draft.shape.rows; ++row) {
+        const double number = draft.row(head, row)[column];
+        if (std::isfinite(number)) sum += number;
+      }
       const auto mean = static_cast<float>(sum / std::max(draft.shape.rows, 1));
       for (int row = 0; row < draft.shape.rows; ++row) draft.row(head, row)[column] -= mean;
       means.push_back(mean);
@@ -137,30 +142,45 @@ std::vector<float> shifts(const Problem& problem, const std::vector<float>& quer
 
 }  // namespace
 
-HostTensors quantise(const Problem& problem, const InputNumbers& numbers,
-                     const QuantiseRecipe& recipe) {
+PreparedInputs prepare_inputs(const Problem& problem, const InputNumbers& numbers,
+                              const QuantiseRecipe& recipe) {
   const TensorShape keys = key_value_shape(problem);
   Draft query(query_shape(problem), numbers.query);
   Draft key(keys, numbers.key);
   Draft value(keys, numbers.value);
-  HostTensors tensors;
-  HostScales& scales = tensors.scales;
+  PreparedInputs prepared;
   if (recipe.key_mean) {
-    scales.log_sum_exp_shift = shifts(problem, numbers.query, subtract_means(key));
+    prepared.taken.log_sum_exp_shift = shifts(problem, numbers.query, subtract_means(key));
   }
-  if (recipe.value_mean) scales.value_mean = subtract_means(value);
+  if (recipe.value_mean) prepared.taken.value_mean = subtract_means(value);
   if (recipe.rotate) {
     rotate(query, recipe.seed);
     rotate(key, recipe.seed);
   }
-  const auto finish = [](Draft& draft, const ScaleShape& shape, std::vector<float>& factors) {
-    factors = scales_of(draft, shape);
-    return round(draft, shape, factors);
+  prepared.query = std::move(query.numbers);
+  prepared.key = std::move(key.numbers);
+  prepared.value = std::move(value.numbers);
+  return prepared;
+}
+
+HostTensors quantise(const Problem& problem, const InputNumbers& numbers,
+                     const QuantiseRecipe& recipe) {
+  const TensorShape keys = key_value_shape(problem);
+  PreparedInputs prepared = prepare_inputs(problem, numbers, recipe);
+  HostTensors tensors;
+  HostScales& scales = tensors.scales;
+  scales = std::move(prepared.taken);
+  const auto finish = [](const TensorShape& shape, std::vector<double>& ready,
+                         const ScaleShape& scale_shape, std::vector<float>& factors) {
+    Draft draft(shape, std::move(ready));
+    factors = scales_of(draft, scale_shape);
+    return round(draft, scale_shape, factors);
   };
-  tensors.query = finish(query, query_scale_shape(problem), scales.query_descale);
-  tensors.key = finish(key, key_scale_shape(problem), scales.key_descale);
-  tensors.value =
-      lay_out_values(problem, finish(value, value_scale_shape(problem), scales.value_descale));
+  tensors.query = finish(query_shape(problem), prepared.query, query_scale_shape(problem),
+                         scales.query_descale);
+  tensors.key = finish(keys, prepared.key, key_scale_shape(problem), scales.key_descale);
+  tensors.value = lay_out_values(
+      problem, finish(keys, prepared.value, value_scale_shape(problem), scales.value_descale));
   return tensors;
 }
 

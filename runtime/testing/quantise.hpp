@@ -16,6 +16,14 @@ struct QuantiseRecipe {
   std::uint32_t seed = 0;   ///< of the signs
 };
 
+/// What is to be rounded, in float64: [batch, head, row, column], V by rows.
+struct PreparedInputs {
+  std::vector<double> query, key, value;
+  HostScales taken;  ///< the means and shifts; no scales yet
+};
+PreparedInputs prepare_inputs(const Problem& problem, const InputNumbers& numbers,
+                              const QuantiseRecipe& recipe);
+
 /// Contiguous tensors of a problem of e4m3 inputs, which says what shares a scale and how V lies.
 /// A scale is the largest magnitude it is for over 448; 1 where all are 0.
 HostTensors quantise(const Problem& problem, const InputNumbers& numbers,

@@ -35,12 +35,12 @@ forbid() {
 
 # Headers of plain constexpr arithmetic and plain structs, which host code may read too.
 tile_headers='swizzle.cuh tensor_map.cuh matrix_descriptor.cuh wgmma_fragment.cuh
-  warpgroup_layout.cuh mapped_parameters.cuh'
+  warpgroup_layout.cuh mapped_parameters.cuh quantiser_layout.cuh quantise_parameters.cuh'
 allow templates/instruction instruction/ $tile_headers
 allow templates/part instruction/ part/ layout.cuh parameters.cuh $tile_headers
 allow templates/kernel instruction/ part/ layout.cuh parameters.cuh $tile_headers
 allow generator generator/ templates/layout.cuh templates/parameters.cuh templates/swizzle.cuh \
-  templates/warpgroup_layout.cuh
+  templates/warpgroup_layout.cuh templates/quantiser_layout.cuh templates/quantise_parameters.cuh
 allow tuning_db tuning_db/ generator/
 # runtime/host/device stands in for templates/instruction: its headers name each other as those do.
 allow runtime runtime/ tuning_db/ generator/ templates/parameters.cuh heddle/ \
