@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "generator/candidates.hpp"
-#include "generator/kernel_part.hpp"
 #include "generator/legality.hpp"
 
 namespace heddle {
@@ -73,7 +72,7 @@ KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLi
 
 /// 8-bit inputs have one family. The tiles are those that a prototype on an H200 found best with a
 /// lazy rescale, and not tuned.
-KernelConfig scaled_config(const Variant& variant, int seqlen_q) {
+KernelConfig scaled_config(const Variant& variant, int seqlen_q, const DeviceLimits& limits) {
   KernelConfig config;
   config.family = Family::kFa3;
   const bool is_short = seqlen_q <= 64;
@@ -82,11 +81,11 @@ KernelConfig scaled_config(const Variant& variant, int seqlen_q) {
   config.tile_n = 128;
   config.warps = config.tile_m / 16;
   config.stages = variant.head_dim <= 64 ? 4 : 2;
-  // Rows of V that wait to be transposed take shared memory too.
-  const bool is_full = transposes_values(variant) && variant.head_dim > 224;
-  config.query_stages = is_full ? 1 : 2;
+  config.query_stages = 2;
   config.scheduler =
       variant.mask == MaskKind::kCausal ? TileScheduler::kDynamic : TileScheduler::kStatic;
+  // What is left of registers, or of shared memory where rows of V wait to be transposed.
+  if (reject(variant, config, limits)) config.tile_n = 64;
   return config;
 }
 
@@ -107,7 +106,7 @@ KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
   require(reject_variant(variant));
   KernelConfig config;
   if (variant.dtype == DataType::kE4m3) {
-    config = scaled_config(variant, bucket.seqlen_q);
+    config = scaled_config(variant, bucket.seqlen_q, limits);
   } else if (bucket.seqlen_q <= 32) {
     config = decode_config(variant.head_dim, bucket.seqlen_q);
   } else {

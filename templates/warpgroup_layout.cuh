@@ -54,6 +54,7 @@ constexpr RoleRegisters role_registers(int consumers, bool transposes = false) {
   if (consumers == 2 && transposes) return {232, 40};
   if (consumers == 2) return {240, 24};
   if (consumers == 3) return {160, 32};
+  if (consumers == 4 && transposes) return {104, 56};
   if (consumers == 4) return {112, 24};
   return {0, 0};
 }
@@ -71,6 +72,6 @@ constexpr bool pool_suffices(int consumers, bool transposes = false) {
   return roles.consumer == 0 || consumers * (roles.consumer - launch) <= launch - roles.producer;
 }
 static_assert(pool_suffices(1) && pool_suffices(2) && pool_suffices(3) && pool_suffices(4));
-static_assert(pool_suffices(2, true));
+static_assert(pool_suffices(2, true) && pool_suffices(3, true) && pool_suffices(4, true));
 
 }  // namespace heddle

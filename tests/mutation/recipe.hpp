@@ -41,6 +41,11 @@ struct Recipe {
   double late = 0;
   bool all_late = false;
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
+  // e4m3 inputs.
+  ScaleKind scales = ScaleKind::kHead;
+  ValueLayout value_layout = ValueLayout::kRows;
+  DataType output_dtype = DataType::kBf16;
+  bool means = false;  ///< were taken off V and K
 };
 
 SmallProblem make(const Recipe& recipe);
@@ -62,6 +67,7 @@ void add_fa3(Problems& list);
 void add_checked_sums(Problems& list);
 void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
 void add_fa3_decode(Problems& list);
+void add_fp8(Problems& list);
 void add_unfused(Problems& list);
 void add_reference(Problems& list);
 

@@ -38,6 +38,21 @@ struct Candidate {
 
 using Pool = std::vector<Candidate>;
 
+/// 8-bit inputs, V either way.
+Pool scaled_pool(int head_dim, MaskKind mask, const DeviceLimits& limits) {
+  Pool pool;
+  for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+    const Variant variant{.dtype = DataType::kE4m3,
+                          .head_dim = head_dim,
+                          .mask = mask,
+                          .value_layout = layout};
+    for (const KernelConfig& config : enumerate_candidates(variant, limits, Family::kFa3)) {
+      pool.push_back({variant, config});
+    }
+  }
+  return pool;
+}
+
 /// One for each head dim, mask and kind of problem that the configs are for.
 std::vector<Pool> candidate_pools() {
   std::vector<Pool> pools;
@@ -53,6 +68,7 @@ std::vector<Pool> candidate_pools() {
         }
       }
       pools.insert(pools.end(), {prefill, grouped, decode});
+      pools.push_back(scaled_pool(head_dim, mask, limits));
     }
   }
   return pools;
