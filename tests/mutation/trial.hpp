@@ -29,8 +29,8 @@ struct Verdict {
 struct TrialOptions {
   int jobs = 1;
   std::string family;  ///< only this family's problems; empty = all
-  /// Of a check of one problem, about ten times what the slowest takes. CPU time: a busy machine
-  /// does not shorten it.
+  /// Of a check of one problem; each takes a small part of it. CPU time: a busy machine does not
+  /// shorten it.
   double cpu_seconds = 15;
 };
 
