@@ -238,6 +238,29 @@ heddle_problem write_problem(const Problem& problem) {
   return result;
 }
 
+QuantiserCall read_quantiser(const heddle_quantiser& quantiser) {
+  constexpr std::uint32_t kKnown = 2 * HEDDLE_VALUE_MEAN - 1;
+  if ((quantiser.steps & ~kKnown) != 0) {
+    throw Error(ErrorCode::kUnsupported, "steps",
+                fmt::format("unsupported: steps (bits {:#x} are not known to this version)",
+                            quantiser.steps & ~kKnown));
+  }
+  if (quantiser.reserved != 0) {
+    throw Error(ErrorCode::kUnsupported, "reserved",
+                fmt::format("unsupported: reserved (value {}); leave it 0", quantiser.reserved));
+  }
+  QuantiserCall call;
+  call.dtype = read_dtype("dtype", quantiser.dtype);
+  call.recipe = {.rotate = (quantiser.steps & HEDDLE_ROTATE) != 0,
+                 .key_mean = (quantiser.steps & HEDDLE_KEY_MEAN) != 0,
+                 .value_mean = (quantiser.steps & HEDDLE_VALUE_MEAN) != 0};
+  call.seed = quantiser.seed;
+  call.query = {quantiser.query, read_strides(quantiser.query_strides)};
+  call.key = {quantiser.key, read_strides(quantiser.key_strides)};
+  call.value = {quantiser.value, read_strides(quantiser.value_strides)};
+  return call;
+}
+
 TensorPointers read_arguments(const heddle_arguments& arguments) {
   const std::pair<const char*, const void*> absent[] = {{"cu_seqlens_q", arguments.cu_seqlens_q},
                                                         {"cu_seqlens_kv", arguments.cu_seqlens_kv},

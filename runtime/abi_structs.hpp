@@ -8,6 +8,7 @@
 #include "generator/launch_plan.hpp"
 #include "generator/problem.hpp"
 #include "heddle/heddle.h"
+#include "runtime/quantiser.hpp"
 
 namespace heddle {
 
@@ -42,6 +43,9 @@ Problem read_problem(const heddle_problem& problem);
 
 /// A plain variant's problem for a C callback.
 heddle_problem write_problem(const Problem& problem);
+
+/// What a heddle_quantiser says; results, stream and problem are left to the caller.
+QuantiserCall read_quantiser(const heddle_quantiser& quantiser);
 
 /// Throws kUnsupported where a pointer that must be null is not.
 TensorPointers read_arguments(const heddle_arguments& arguments);

@@ -119,6 +119,37 @@ heddle_status heddle_launch(heddle_context* context, const heddle_problem* probl
   });
 }
 
+heddle_status heddle_quantise_workspace_bytes(heddle_context* context,
+                                              const heddle_problem* problem,
+                                              const heddle_quantiser* quantiser, size_t* bytes) {
+  return guarded(context, [&] {
+    require_not_null(context, "context");
+    require_not_null(bytes, "bytes");
+    heddle_quantiser storage;
+    QuantiserCall call = read_quantiser(adopt(quantiser, storage, "quantiser"));
+    call.problem = read(problem);
+    *bytes = Quantiser::workspace_bytes(call);
+  });
+}
+
+heddle_status heddle_quantise(heddle_context* context, const heddle_problem* problem,
+                              const heddle_quantiser* quantiser, const heddle_arguments* arguments,
+                              void* stream) {
+  return guarded(context, [&] {
+    require_not_null(context, "context");
+    heddle_quantiser storage;
+    heddle_arguments argument_storage;
+    const heddle_arguments& given = adopt(arguments, argument_storage, "arguments");
+    Context::QuantiseCall call{.what = read_quantiser(adopt(quantiser, storage, "quantiser")),
+                               .workspace = given.workspace,
+                               .workspace_bytes = given.workspace_bytes};
+    call.what.problem = read(problem);
+    call.what.results = read_arguments(given);
+    call.what.stream = stream;
+    context->context.quantise(call);
+  });
+}
+
 heddle_status heddle_explain_choice(heddle_context* context, const heddle_problem* problem,
                                     char* buffer, size_t capacity, size_t* needed) {
   return guarded(context, [&] {

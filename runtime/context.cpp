@@ -76,6 +76,16 @@ std::size_t Context::workspace_bytes(Problem problem, const TensorPointers& poin
   return plan_launch(problem, entry.provided.choice.config, *entry.limits).workspace_bytes;
 }
 
+void Context::quantise(const QuantiseCall& call) {
+  const std::size_t needed = Quantiser::workspace_bytes(call.what);
+  const StreamScope scope(provider_.driver().api(), call.what.stream);
+  const Call memory{.pointers = {.workspace = call.workspace},
+                    .workspace_bytes = call.workspace_bytes,
+                    .stream = call.what.stream};
+  const Workspace workspace(options_.allocator, memory, needed);
+  quantiser_.run(call.what, workspace.data());
+}
+
 Context::Counters Context::counters() const {
   return {.compiles = provider_.compile_count(),
           .database_reads = provider_.database_reads(),

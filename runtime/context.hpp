@@ -9,6 +9,7 @@
 #include "generator/launch_plan.hpp"
 #include "runtime/kernel_entry.hpp"
 #include "runtime/miss_gate.hpp"
+#include "runtime/quantiser.hpp"
 
 namespace heddle {
 
@@ -53,6 +54,14 @@ class Context {
   };
   void launch(Call& call);
 
+  struct QuantiseCall {
+    QuantiserCall what;  ///< its stream too
+    void* workspace = nullptr;
+    std::size_t workspace_bytes = 0;
+  };
+  /// Makes a problem's e4m3 inputs.
+  void quantise(const QuantiseCall& call);
+
   /// Says what is or would be chosen; compiles nothing.
   std::string explain(Problem problem);
 
@@ -78,6 +87,7 @@ class Context {
 
   Options options_;
   KernelProvider provider_;
+  Quantiser quantiser_{provider_};
   KernelTable table_;
   MissGate gate_;
   std::atomic<long long> hot_hits_{0};

@@ -45,6 +45,8 @@ class KernelProvider {
   ~KernelProvider();
 
   const Driver& driver() const { return *driver_; }
+  std::shared_ptr<const Driver> shared_driver() const { return driver_; }
+  Compiler& compiler() { return compiler_; }
   const DeviceLimits& limits(int device);
 
   /// What the stored results say; compiles nothing.

@@ -2,24 +2,11 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "generator/launch_plan.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/loaded_modules.hpp"
 
 namespace heddle {
-
-/// One compiled kernel on its way into a context. Only views: nothing is kept after loading.
-struct KernelImage {
-  KernelPart part{};
-  std::string_view entry;
-  std::span<const char> cubin;
-  int shared_bytes = 0;           ///< dynamic, as part_footprint() says
-  std::string_view architecture;  ///< "sm_90a"; with `compiler` for the message of a refused load
-  std::string_view compiler;      ///< "NVRTC 13.0"
-  bool draws_tiles = false;       ///< the module holds tile counters
-};
 
 /// A config's kernels in one context, ready to launch: loaded eagerly (a first launch never loads,
 /// so it may be captured) and opted in to the shared memory they need. Immutable afterwards; any
@@ -45,11 +32,8 @@ class LoadedConfig {
   /// of a refused launch.
   bool is_loaded() const noexcept;
 
-  /// As the driver reports them after loading; 0 for a part that is not loaded.
-  struct Resources {
-    int registers = 0;
-    int local_bytes = 0;  ///< per thread: stack and spills
-  };
+  using Resources = KernelResources;
+  /// 0 for a part that is not loaded.
   Resources resources(KernelPart part) const;
 
  private:

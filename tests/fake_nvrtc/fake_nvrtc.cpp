@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "templates/mapped_parameters.cuh"
+#include "templates/quantise_parameters.cuh"
 
 namespace {
 
@@ -57,6 +58,8 @@ std::string loadable_front(const std::string& text) {
   std::size_t bytes = sizeof(heddle::AttentionParameters);
   if (parameter.find("MappedParameters") < parameter.size())
     bytes = sizeof(heddle::MappedParameters);
+  if (parameter.find("QuantiseParameters") < parameter.size())
+    bytes = sizeof(heddle::QuantiseParameters);
   return "\x7f"
          "ELF heddle-fake\n" +
          text.substr(start, end - start) + " " + std::to_string(bytes) + "\n";

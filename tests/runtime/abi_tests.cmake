@@ -12,7 +12,7 @@ foreach(name IN ITEMS context context_miss kernel_table quick_check selection
                       selection_order workspace)
   heddle_serving_test(${name} heddle_core)
 endforeach()
-foreach(name IN ITEMS c_abi hot_path)
+foreach(name IN ITEMS c_abi hot_path quantise_abi)
   heddle_serving_test(${name} heddle heddle_core)
 endforeach()
 target_compile_definitions(c_abi_test PRIVATE HEDDLE_PROJECT_VERSION="${PROJECT_VERSION}")

@@ -155,12 +155,40 @@ typedef struct heddle_arguments {
   const float* sinks;
 
   /* Of e4m3 inputs, else null: device memory, fp32, contiguous. Null = 1, or nothing to add. */
-  const float* query_descale; /* elements times these are the queries; shape: heddle_scales */
-  const float* key_descale;   /* of kv_heads and seqlen_kv */
-  const float* value_descale; /* [batch, kv_heads]; [1] with HEDDLE_SCALES_TENSOR */
-  const float* value_mean;    /* [batch, kv_heads, head_dim]: added to the output */
+  const float* query_descale;     /* elements times these are the queries; shape: heddle_scales */
+  const float* key_descale;       /* of kv_heads and seqlen_kv */
+  const float* value_descale;     /* [batch, kv_heads]; [1] with HEDDLE_SCALES_TENSOR */
+  const float* value_mean;        /* [batch, kv_heads, head_dim]: added to the output */
   const float* log_sum_exp_shift; /* [batch, heads, seqlen_q]: added to log_sum_exp */
 } heddle_arguments;
+
+/* Bits of heddle_quantiser.steps. None of them changes what attention gives, but for rounding. */
+typedef enum heddle_quantiser_step {
+  /* Q and K: random signs, then a Hadamard transform of their columns. Outliers are spread. */
+  HEDDLE_ROTATE = 1 << 0,
+  /* Each column's mean over a head's keys is taken off K; log_sum_exp_shift makes good for it. */
+  HEDDLE_KEY_MEAN = 1 << 1,
+  /* The same of V; value_mean makes good for it. */
+  HEDDLE_VALUE_MEAN = 1 << 2
+} heddle_quantiser_step;
+
+/* How the inputs of an e4m3 problem are made of fp16 or bf16 tensors. */
+typedef struct heddle_quantiser {
+  size_t struct_size;
+  int32_t dtype;     /* heddle_dtype of the tensors below: bf16 or fp16 */
+  uint32_t steps;    /* heddle_quantiser_step bits */
+  uint32_t seed;     /* of the signs; the same for queries and keys that are to meet */
+  uint32_t reserved; /* 0 */
+  /* [batch, heads, seqlen, head_dim], values by rows, rows 16-byte aligned; null: that tensor of
+   * the problem is there already. HEDDLE_KEY_MEAN needs query and key in one call. */
+  const void* query;
+  const void* key;
+  const void* value;
+  /* {batch, head, row} in elements; all zero: contiguous. */
+  int64_t query_strides[3];
+  int64_t key_strides[3];
+  int64_t value_strides[3];
+} heddle_quantiser;
 
 typedef struct heddle_options {
   size_t struct_size;
@@ -232,6 +260,20 @@ HEDDLE_API heddle_status heddle_workspace_bytes(heddle_context* context,
  * kernel is resident; the graph keeps the lengths and pointers of its capture. */
 HEDDLE_API heddle_status heddle_launch(heddle_context* context, const heddle_problem* problem,
                                        const heddle_arguments* arguments, void* stream);
+
+/* Bytes of workspace that heddle_quantise needs. */
+HEDDLE_API heddle_status heddle_quantise_workspace_bytes(heddle_context* context,
+                                                         const heddle_problem* problem,
+                                                         const heddle_quantiser* quantiser,
+                                                         size_t* bytes);
+
+/* Enqueues the making of a problem's e4m3 inputs on the stream: query, key, value, their scales
+ * and, with the steps that need them, value_mean and log_sum_exp_shift of `arguments` are WRITTEN,
+ * so that the same arguments can go to heddle_launch. Kernels are compiled by the first call for a
+ * kind of problem and recipe, which no capture may be. */
+HEDDLE_API heddle_status heddle_quantise(heddle_context* context, const heddle_problem* problem,
+                                         const heddle_quantiser* quantiser,
+                                         const heddle_arguments* arguments, void* stream);
 
 /* The chosen kernel as text ("match: exact\nconfig: family=fa2, …"), cut at capacity. needed (may
  * be null) receives the full length with its final zero. */

@@ -78,6 +78,9 @@ struct Problem : heddle_problem {
 struct Arguments : heddle_arguments {
   Arguments() noexcept : heddle_arguments() { struct_size = sizeof(heddle_arguments); }
 };
+struct Quantiser : heddle_quantiser {
+  Quantiser() noexcept : heddle_quantiser() { struct_size = sizeof(heddle_quantiser); }
+};
 struct Options : heddle_options {
   Options() noexcept : heddle_options() { struct_size = sizeof(heddle_options); }
 };
@@ -121,6 +124,21 @@ class Context {
 
   Status launch(const Problem& problem, const Arguments& arguments, void* stream = nullptr) {
     return status(heddle_launch(handle_.get(), &problem, &arguments, stream));
+  }
+
+  /// Makes a problem's e4m3 inputs: writes them, and what belongs to them, where `arguments`
+  /// points.
+  Status quantise(const Problem& problem, const Quantiser& quantiser, const Arguments& arguments,
+                  void* stream = nullptr) {
+    return status(heddle_quantise(handle_.get(), &problem, &quantiser, &arguments, stream));
+  }
+
+  Result<std::size_t> quantise_workspace_bytes(const Problem& problem, const Quantiser& quantiser) {
+    std::size_t bytes = 0;
+    const heddle_status code =
+        heddle_quantise_workspace_bytes(handle_.get(), &problem, &quantiser, &bytes);
+    if (code != HEDDLE_OK) return status(code);
+    return bytes;
   }
 
   /// Which kernel the problem gets, and how well its tuning record fits.
