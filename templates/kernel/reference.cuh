@@ -373,7 +373,7 @@ inline void rescale_values(OutputTile<Config>& output, const RowStatistics<Confi
   const float* means = value_mean<Config>(parameters, work.batch, work.kv_head);
   for (int i = 0; i < output.kRows; ++i) {
     for (int c = 0; c < output.kColumns; ++c) {
-      const int column = minimum(place.x + c * kSide, Config::kHeadDim - 1);
+      const int column = place.x + c * kSide;  // all of them exist
       const bool has_mean = means != nullptr && rows.sum[i] != 0;
       output.value[i][c] *= factor;
       if (has_mean) output.value[i][c] += static_cast<Accumulate>(means[column]);
