@@ -45,6 +45,9 @@ class Problem(Sized):
         ("softcap", c_double),
         ("score_snippet", c_char_p),
         ("mask_snippet", c_char_p),
+        ("output_dtype", c_int32),
+        ("scales", c_int32),
+        ("value_layout", c_int32),
     ]
 
 
@@ -68,6 +71,8 @@ class Arguments(Sized):
         ("query_descale", c_void_p),
         ("key_descale", c_void_p),
         ("value_descale", c_void_p),
+        ("value_mean", c_void_p),
+        ("log_sum_exp_shift", c_void_p),
     ]
 
 

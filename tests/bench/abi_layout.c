@@ -30,6 +30,9 @@ static void print_problem(void) {
   FIELD(problem, softcap);
   FIELD(problem, score_snippet);
   FIELD(problem, mask_snippet);
+  FIELD(problem, output_dtype);
+  FIELD(problem, scales);
+  FIELD(problem, value_layout);
 }
 
 static void print_arguments(void) {
@@ -52,6 +55,8 @@ static void print_arguments(void) {
   FIELD(arguments, query_descale);
   FIELD(arguments, key_descale);
   FIELD(arguments, value_descale);
+  FIELD(arguments, value_mean);
+  FIELD(arguments, log_sum_exp_shift);
 }
 
 static void print_options(void) {
