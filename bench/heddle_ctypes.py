@@ -48,6 +48,7 @@ class Problem(Sized):
         ("output_dtype", c_int32),
         ("scales", c_int32),
         ("value_layout", c_int32),
+        ("reserved", c_int32),
     ]
 
 

@@ -33,6 +33,7 @@ static void print_problem(void) {
   FIELD(problem, output_dtype);
   FIELD(problem, scales);
   FIELD(problem, value_layout);
+  FIELD(problem, reserved);
 }
 
 static void print_arguments(void) {
