@@ -1,5 +1,6 @@
 #include "generator/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "templates/warpgroup_layout.cuh"
@@ -22,8 +23,10 @@ MatrixExtent value_extent(const Problem& problem) {
   const int keys = problem.sizes.seqlen_kv;
   const int columns = problem.variant.head_dim;
   if (problem.variant.value_layout == ValueLayout::kRows) return {keys, columns};
-  // Whole groups; more than INT_MAX - 15 keys have no tensor map anyway (reject_problem).
-  return {columns, (keys / kKeyGroup + (keys % kKeyGroup != 0 ? 1 : 0)) * kKeyGroup};
+  // Whole groups, one at least: rows without a length have no tensor map, and neither have more
+  // than INT_MAX - 15 keys (reject_strides).
+  const int groups = keys / kKeyGroup + (keys % kKeyGroup != 0 ? 1 : 0);
+  return {columns, std::max(groups, 1) * kKeyGroup};
 }
 
 double resolved_scale(const Variant& variant, const Sizes& sizes) {

@@ -20,7 +20,7 @@ enum class LengthKind { kFixed, kCuSeqlens, kSeqused };
 enum class ScaleKind { kTensor, kHead, kBlock, kToken };
 /// How V lies in memory: like K; or transposed, [batch, head, column, key], with the keys of each
 /// 16 in the order that 8-bit products want (templates/warpgroup_layout.cuh, wgmma_8bit_key), whole
-/// groups of 16, zeros past the last key.
+/// groups of 16 and one at least, zeros past the last key.
 enum class ValueLayout { kRows, kTransposed };
 
 template <>

@@ -73,7 +73,7 @@ void pack_heads(TensorMapRequest& map, const MapBoxes& boxes) {
 MapTensor value_tensor(const AttentionParameters& p, const MapBoxes& boxes, int box_columns) {
   const TensorMapType type = map_type(boxes.dtype);
   if (boxes.value_layout == ValueLayout::kTransposed) {
-    const int keys = (p.seqlen_kv + kKeyGroup - 1) / kKeyGroup * kKeyGroup;
+    const int keys = (std::max(p.seqlen_kv, 1) + kKeyGroup - 1) / kKeyGroup * kKeyGroup;
     return {p.value,
             type,
             keys,

@@ -60,7 +60,7 @@ class Suite {
 
   void add_named_cases() {
     std::size_t index = 0;
-    for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+    for (const DataType dtype : {DataType::kBf16, DataType::kFp16, DataType::kE4m3}) {
       for (CaseInput& entry : all_cases(dtype)) {
         if (index++ % static_cast<std::size_t>(options_.stride) != 0) continue;
         const auto shared = std::make_shared<const CaseInput>(std::move(entry));
@@ -68,6 +68,7 @@ class Suite {
         for (std::size_t i = 0; i < families.size(); ++i) {
           // fp16 differs from bf16 in the element alone: there each case meets one family, in turn.
           if (dtype == DataType::kFp16 && i != index % families.size()) continue;
+          if (dtype == DataType::kE4m3 && families[i] != Family::kFa3) continue;
           auto row = named_row(shared, families[i], limits_);
           if (row) rows_.push_back(std::move(*row));
         }

@@ -167,6 +167,29 @@ TEST_CASE("fa3 keeps NaN of hidden e4m3 values from causal rows, and shows it to
   }
 }
 
+TEST_CASE("e4m3 rows without keys are 0, whatever was taken off V and K") {
+  for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+    for (const int keys : {0, 70}) {
+      for (const int splits : {0, 2}) {
+        Problem problem = problem_of(MaskKind::kCausal, ScaleKind::kHead, 100, keys);
+        problem.variant.value_layout = layout;
+        problem.sizes.num_splits = splits;
+        KernelConfig config = config_of(64, 64);
+        config.split_kv = splits > 0;
+        HostTensors tensors = make_inputs(problem, InputKind::kNormal, 29);
+        tensors.scales.value_mean.assign(64, 0.5f);
+        tensors.scales.log_sum_exp_shift.assign(200, 0.25f);
+        const auto verdict = verify(problem, tensors, config);
+        INFO(enum_name(layout) << ' ' << keys << " keys, " << splits
+                               << " splits: " << verdict.explain());
+        CHECK(verdict.passed());
+        CHECK(verdict.run.output.front() == 0);
+        CHECK(std::isinf(verdict.run.log_sum_exp.front()));
+      }
+    }
+  }
+}
+
 TEST_CASE("fa3 splits keys and packs heads of e4m3 inputs") {
   for (const ScaleKind scales : {ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
     for (const bool packs : {false, true}) {
