@@ -68,8 +68,8 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
 
 /// The time no kernel can beat: FLOPs at the tensor rate, or bytes at the memory's.
 double roofline_seconds(const Problem& problem, Family family, const DeviceLimits& limits) {
-  const double tensor_rate =
-      tensor_flops_per_clock(family, limits) * limits.sm_count * limits.clock_ghz * 1e9;
+  const double tensor_rate = tensor_flops_per_clock(family, problem.variant.dtype, limits) *
+                             limits.sm_count * limits.clock_ghz * 1e9;
   return std::max(flop_count(problem) / tensor_rate,
                   minimal_bytes(problem) / limits.hbm_bytes_per_second);
 }

@@ -31,7 +31,7 @@ struct Prediction {
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
 
 /// Dense 16-bit FLOP per clock and SM through the instructions that the family multiplies by.
-double tensor_flops_per_clock(Family family, const DeviceLimits& limits);
+double tensor_flops_per_clock(Family family, DataType dtype, const DeviceLimits& limits);
 
 /// Registers per thread that the main loop of a part is expected to need (not capped at 255: what
 /// needs more spills). Of fa3, what the launch gives each thread before setmaxnreg deals it out.

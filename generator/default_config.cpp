@@ -72,7 +72,7 @@ KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLi
 
 /// 8-bit inputs have one family. The tiles are those that a prototype on an H200 found best with a
 /// lazy rescale, and not tuned.
-KernelConfig scaled_config(const Variant& variant, int seqlen_q) {
+KernelConfig scaled_config(const Variant& variant, int seqlen_q, const DeviceLimits& limits) {
   KernelConfig config;
   config.family = Family::kFa3;
   const bool is_short = seqlen_q <= 64;
@@ -84,6 +84,8 @@ KernelConfig scaled_config(const Variant& variant, int seqlen_q) {
   config.query_stages = 2;
   config.scheduler =
       variant.mask == MaskKind::kCausal ? TileScheduler::kDynamic : TileScheduler::kStatic;
+  // What is left of registers, or of shared memory where rows of V wait to be transposed.
+  if (reject(variant, config, limits)) config.tile_n = 64;
   return config;
 }
 
@@ -104,7 +106,7 @@ KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
   require(reject_variant(variant));
   KernelConfig config;
   if (variant.dtype == DataType::kE4m3) {
-    config = scaled_config(variant, bucket.seqlen_q);
+    config = scaled_config(variant, bucket.seqlen_q, limits);
   } else if (bucket.seqlen_q <= 32) {
     config = decode_config(variant.head_dim, bucket.seqlen_q);
   } else {

@@ -61,17 +61,18 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
                const DeviceLimits& limits, const TileCount& count, const StepWork& step) {
   const double scores = static_cast<double>(config.tile_m) * config.tile_n;
   const double depth = padded_head_dim(problem.variant.head_dim);
+  const double row_bytes = depth * element_bytes(problem.variant.dtype);
   // Of a persistent grid too: work, not blocks, is dealt out.
   work.blocks = count.tiles * count.num_splits;
   work.mean_steps = std::max(1.0, (count.mean_steps - skipped_steps(config)) / count.num_splits);
   work.longest_steps =
       std::max(1.0 * problem.sizes.seqlen_kv / config.tile_n / count.num_splits, work.mean_steps);
   work.fixed_cycles = fixed_cycles(problem, config);
-  work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * depth * 2;
+  work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * row_bytes;
   work.step = step;
   // Counted at the rate of mma.sync, which is the table's.
-  work.step.flops *=
-      limits.tensor_flops_per_clock_sm / tensor_flops_per_clock(config.family, limits);
+  work.step.flops *= limits.tensor_flops_per_clock_sm /
+                     tensor_flops_per_clock(config.family, problem.variant.dtype, limits);
   work.step.warp_instructions = scores / 32 * kSoftmaxInstructions + 100 * config.warps;
   if (config.running_max == RunningMax::kEveryBlock) {
     work.step.warp_instructions += config.tile_m * depth / 32;
@@ -81,7 +82,7 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
     work.step.warp_instructions += kCheckInstructions * config.warps - checked * scores / 32;
   }
   // What the TMA writes; what wgmma reads is part of its rate.
-  work.step.shared_bytes = 2 * config.tile_n * depth * 2;
+  work.step.shared_bytes = 2 * config.tile_n * row_bytes;
   work.step.stall_cycles = depth > 128 ? kDeepStepCycles : kStepCycles;
   if (!config.ping_pong) {
     const bool short_products = depth <= 64 && config.tile_m > 2 * kWarpgroupRows;

@@ -57,10 +57,13 @@ int fa3_bytes(const Variant& variant, const KernelConfig& config) {
   const int row = variant.dtype == DataType::kE4m3
                       ? variant.head_dim
                       : tma_row_bytes(padded_head_dim(variant.head_dim));
-  const int tiles = config.query_stages * config.tile_m + 2 * config.stages * config.tile_n;
+  const int raw_slots = transposes_values(variant) ? kRawSlots : 0;
+  const int tiles =
+      config.query_stages * config.tile_m + (2 * config.stages + raw_slots) * config.tile_n;
   const int query_slot = 2 * kBarrierBytes + kWorkItemBytes;
   const int key_value_slot = 5 * kBarrierBytes + (1 + kGuardWarps) * kWordBytes;
-  const int control = config.query_stages * query_slot + config.stages * key_value_slot;
+  const int control = config.query_stages * query_slot + config.stages * key_value_slot +
+                      raw_slots * 2 * kBarrierBytes;
   return (tiles * row + control + kTmaAlignment - 1) / kTmaAlignment * kTmaAlignment;
 }
 

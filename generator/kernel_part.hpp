@@ -55,6 +55,11 @@ PartFootprint part_footprint(const Variant& variant, const KernelConfig& config,
 /// Warps of an fa3 block: those that multiply, and the producer's warpgroup where there is one.
 int fa3_warps(const KernelConfig& config);
 
+/// Whether fa3 has to transpose V, block by block.
+constexpr bool transposes_values(const Variant& variant) {
+  return variant.dtype == DataType::kE4m3 && variant.value_layout == ValueLayout::kRows;
+}
+
 /// Whether the kernel takes MappedParameters instead of AttentionParameters.
 constexpr bool loads_by_tma(KernelPart part) {
   return part == KernelPart::kFa3Attention;

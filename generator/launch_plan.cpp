@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/ceil_div.hpp"
 #include "generator/work_cut.hpp"
 
 namespace heddle {
@@ -18,10 +19,6 @@ constexpr std::uint64_t kTensorMapStrideEnd = 1ull << 40;
 constexpr std::uint64_t kNoTensorMap = 8;
 constexpr long long kMaxGrid = 2147483647;  ///< grid.x limit of every architecture since sm_30
 constexpr std::size_t kWorkspaceAlignment = 256;
-
-long long ceil_div(long long value, long long divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 std::size_t align_up(std::size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
@@ -81,8 +78,10 @@ std::size_t workspace_bytes(const Problem& problem, const KernelConfig& config, 
   }
   // The float64 reference keeps O and LSE in double; they take the place of split partials.
   if (config.family == Family::kReference && config.reference == ReferenceKind::kFloat64) {
+    // Of 8-bit inputs, how far LSE may be off comes behind it.
+    const std::size_t per_row = problem.variant.dtype == DataType::kE4m3 ? 2 : 1;
     return align_up(rows * static_cast<std::size_t>(problem.variant.head_dim) * sizeof(double)) +
-           rows * sizeof(double);
+           per_row * rows * sizeof(double);
   }
   return 0;
 }

@@ -196,7 +196,8 @@ Result check_shared_memory(const Variant& variant, const KernelConfig& config,
 /// What setmaxnreg gives a consumer, or the launch where there are only consumers.
 Result check_fa3_registers(const Variant& variant, const KernelConfig& config) {
   const int consumers = config.tile_m / kWarpgroupRows;
-  const int given = config.warp_specialized ? role_registers(consumers).consumer
+  const bool transposes = transposes_values(variant);
+  const int given = config.warp_specialized ? role_registers(consumers, transposes).consumer
                                             : role_pool_registers(fa3_warps(config) * 32);
   const int available = given > 0 ? given : kAddressable;
   const int needed = estimate_consumer_registers(variant, config);
@@ -237,10 +238,11 @@ Result check_scaled_inputs(const Variant& variant, const KernelConfig& config) {
                                         "for family fa3",
                                         enum_name(config.family)));
   }
-  if (variant.value_layout == ValueLayout::kRows) {
-    return refuse("value_layout",
-                  "value_layout=rows: fa3 multiplies 8-bit values by columns; give "
-                  "V transposed (value_layout=transposed)");
+  if (transposes_values(variant) && !config.warp_specialized) {
+    return refuse(
+        "warp_specialized",
+        "warp_specialized=false with value_layout=rows: warps of the producer's warpgroup "
+        "transpose 8-bit values; use warp_specialized=true, or give V transposed");
   }
   if (config.running_max == RunningMax::kCheckedSum) {
     return refuse("running_max", "running_max=checked_sum is built for fp16 and bf16; use lazy");

@@ -11,7 +11,6 @@
 namespace heddle {
 namespace {
 
-constexpr double kElementBytes = 2;
 constexpr double kLdmatrixBytes = 512;  ///< an x4 load of one warp
 constexpr double kMmaFlops = 2 * 16 * 8 * 16;
 /// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
@@ -29,6 +28,8 @@ struct Cut {
   double longest_tile;          ///< key tiles met by the last query tile
   double query_rows, key_rows;  ///< of the whole problem
   double warps;
+  double element_bytes;  ///< of Q, K and V
+  double output_bytes;   ///< the same of O
 };
 
 /// Key tiles that all query tiles of a head meet: the tiles that the mask leaves, whole.
@@ -69,11 +70,13 @@ Cut cut(const Problem& problem, const KernelConfig& config, const LaunchPlan& pl
   c.query_rows = c.heads * sizes.seqlen_q;
   c.key_rows = c.kv_heads * sizes.seqlen_kv;
   c.warps = config.warps;
+  c.element_bytes = element_bytes(problem.variant.dtype);
+  c.output_bytes = element_bytes(output_type(problem.variant));
   return c;
 }
 
 double tile_bytes(const Cut& c, double rows) {
-  return rows * c.depth * kElementBytes;
+  return rows * c.depth * c.element_bytes;
 }
 
 /// Exposed waiting of a step. One stage: a load is hidden behind one product only; two: it lands
@@ -85,7 +88,8 @@ double stall_of_stages(int stages) {
 
 /// cp.async instructions (and their addresses) of a step's tiles.
 double copy_instructions(const Problem& problem, double rows) {
-  const double pieces = rows * problem.variant.head_dim * kElementBytes / problem.variant.alignment;
+  const double row_bytes = problem.variant.head_dim * element_bytes(problem.variant.dtype);
+  const double pieces = rows * row_bytes / problem.variant.alignment;
   return 2 * pieces / 32;
 }
 
@@ -93,7 +97,7 @@ double copy_instructions(const Problem& problem, double rows) {
 /// (A head's blocks run at the same time as far as they fit, and then share what is in L2.)
 double key_value_hbm_bytes(const Cut& c, double blocks, double slots, const DeviceLimits& limits) {
   constexpr double kUsableL2 = 0.6;  // the rest holds Q, O and the other slice's copies
-  const double bytes = 2 * c.key_rows * c.columns * kElementBytes;
+  const double bytes = 2 * c.key_rows * c.columns * c.element_bytes;
   if (c.kv_heads == 0) return 0;
   const double head_blocks = blocks / c.kv_heads;
   const double heads_at_once = std::clamp(slots / head_blocks, 1.0, c.kv_heads);
@@ -105,7 +109,7 @@ double key_value_hbm_bytes(const Cut& c, double blocks, double slots, const Devi
 }
 
 double query_output_bytes(const Cut& c) {
-  return 2 * c.query_rows * c.columns * kElementBytes;
+  return c.query_rows * c.columns * (c.element_bytes + c.output_bytes);
 }
 
 /// What splits leave, written or read: O in fp32, and a PartialRow of each row.
@@ -123,14 +127,14 @@ StepWork attention_step(const Problem& problem, const KernelConfig& config, cons
   step.warp_instructions = scores / 32 * kSoftmaxInstructions + step.flops / kMmaFlops +
                            copy_instructions(problem, 2 * c.keys) + 40 * c.warps;
   step.shared_bytes = 2 * tile_bytes(c, c.keys);  // cp.async writes
-  step.l2_bytes = 2 * c.keys * c.columns * kElementBytes;
+  step.l2_bytes = 2 * c.keys * c.columns * c.element_bytes;
   step.stall_cycles = stall_of_stages(config.stages);
   return step;
 }
 
 double prefetched_bytes(const KernelConfig& config, const Cut& c) {
   const double ahead = config.stages == 1 ? 1 : 2 * (config.stages - 1);
-  return ahead * c.keys * c.columns * kElementBytes;
+  return ahead * c.keys * c.columns * c.element_bytes;
 }
 
 void count_fa2(PartWork& work, const Problem& problem, const KernelConfig& config, const Cut& c,
@@ -197,8 +201,8 @@ void count_product(PartWork& work, const Problem& problem, const KernelConfig& c
   const double moved = c.rows * c.keys / 32;  // scores out, or probabilities in
   step.warp_instructions = step.flops / kMmaFlops + reads / kLdmatrixBytes + moved +
                            copy_instructions(problem, c.keys) + 40 * c.warps;
-  step.shared_bytes = reads + tile_bytes(c, c.keys) + c.rows * c.keys * kElementBytes;
-  step.l2_bytes = c.keys * c.columns * kElementBytes + c.rows * c.keys * kElementBytes;
+  step.shared_bytes = reads + tile_bytes(c, c.keys) + c.rows * c.keys * c.element_bytes;
+  step.l2_bytes = (c.columns + c.rows) * c.keys * c.element_bytes;
   step.stall_cycles = stall_of_stages(config.stages);
 }
 
@@ -220,9 +224,10 @@ bool is_streaming(KernelPart part) {
 
 }  // namespace
 
-double tensor_flops_per_clock(Family family, const DeviceLimits& limits) {
-  constexpr double kWgmma = 4096;  // of an SM of sm_90a, dense fp16 and bf16
-  return family == Family::kFa3 ? kWgmma : limits.tensor_flops_per_clock_sm;
+double tensor_flops_per_clock(Family family, DataType dtype, const DeviceLimits& limits) {
+  constexpr double kWgmma = 4096;  // of an SM of sm_90a, dense fp16 and bf16; twice that of 8 bits
+  if (family != Family::kFa3) return limits.tensor_flops_per_clock_sm;
+  return dtype == DataType::kE4m3 ? 2 * kWgmma : kWgmma;
 }
 
 int resident_blocks(const PartWork& work, const DeviceLimits& limits) {

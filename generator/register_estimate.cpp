@@ -102,11 +102,16 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 /// Scores, packed probabilities and output of a warpgroup's 64 rows, and what ptxas adds.
 int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
   constexpr int kOverhead = 32;
+  // 8-bit kernels of 256 columns and 128 keys spill without this.
+  constexpr int kScaledCausal = 4;
   const int scores = config.tile_n / 2;
-  const bool is_wide = variant.dtype != DataType::kE4m3;
-  const int chains = is_wide ? wgmma_score_chains(padded_head_dim(variant.head_dim)) : 1;
-  return chains * scores + scores / (is_wide ? 2 : 4) + padded_head_dim(variant.head_dim) / 2 +
-         kOverhead;
+  const int output = padded_head_dim(variant.head_dim) / 2;
+  if (variant.dtype == DataType::kE4m3) {
+    const int causal = variant.mask == MaskKind::kCausal ? kScaledCausal : 0;
+    return scores + scores / 4 + output + kOverhead + causal;
+  }
+  const int chains = wgmma_score_chains(padded_head_dim(variant.head_dim));
+  return chains * scores + scores / 2 + output + kOverhead;
 }
 
 int estimate_registers(const Variant& variant, const KernelConfig& config,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/ceil_div.hpp"
 #include "generator/kernel_part.hpp"
 
 namespace heddle {
@@ -11,10 +12,6 @@ namespace {
 constexpr int kMaxAutomaticSplits = 128;
 /// A split shorter than this many keys spends more on its prologue than on its keys.
 constexpr int kMinSplitKeys = 256;
-
-long long ceil_div(long long value, long long divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 /// Heads that share a KV head, in packs of about equal size, none with more than a tile has rows.
 /// Heads that are one, by stride 0, are no axis of a map, and stay apart.

@@ -11,6 +11,8 @@ constexpr int kTmaAlignment = 1024;  ///< of a tile in shared memory
 constexpr int kBarrierBytes = 8;
 /// Keys that transposed 8-bit values have in an order of their own (wgmma_8bit_key).
 constexpr int kKeyGroup = 16;
+/// Value blocks of 8 bits that have come in rows and wait to be transposed.
+constexpr int kRawSlots = 2;
 /// Rows of Q or K that share a block's scale.
 constexpr int kScaleBlockRows = 128;
 /// Warps of the producer's warpgroup that look at masked values.
@@ -46,10 +48,13 @@ struct RoleRegisters {
   int producer;
 };
 
-/// For 2 to 4 consumer warpgroups and one producer warpgroup; 0 where roles keep what they have.
-constexpr RoleRegisters role_registers(int consumers) {
+/// For 2 to 4 consumer warpgroups and one producer warpgroup; 0 where roles keep what they have. A
+/// producer that transposes needs more than 24.
+constexpr RoleRegisters role_registers(int consumers, bool transposes = false) {
+  if (consumers == 2 && transposes) return {232, 40};
   if (consumers == 2) return {240, 24};
   if (consumers == 3) return {160, 32};
+  if (consumers == 4 && transposes) return {104, 56};
   if (consumers == 4) return {112, 24};
   return {0, 0};
 }
@@ -61,11 +66,12 @@ constexpr int role_pool_registers(int threads) {
 }
 
 /// Where consumers ask for more than the producer gave back, setmaxnreg waits for ever.
-constexpr bool pool_suffices(int consumers) {
-  const RoleRegisters roles = role_registers(consumers);
+constexpr bool pool_suffices(int consumers, bool transposes = false) {
+  const RoleRegisters roles = role_registers(consumers, transposes);
   const int launch = role_pool_registers(128 * (consumers + 1));
   return roles.consumer == 0 || consumers * (roles.consumer - launch) <= launch - roles.producer;
 }
 static_assert(pool_suffices(1) && pool_suffices(2) && pool_suffices(3) && pool_suffices(4));
+static_assert(pool_suffices(2, true) && pool_suffices(3, true) && pool_suffices(4, true));
 
 }  // namespace heddle

@@ -79,7 +79,7 @@ AttentionResult run_reference(const Device& device, Compiler& compiler, const Pr
   buffers.upload(tensors);
   run_once(device, problem, config, *kernels, buffers);
   if (kind == ReferenceKind::kBaseline) {
-    return widen(buffers.output(), problem.variant.dtype, buffers.log_sum_exp());
+    return widen(buffers.output(), output_type(problem.variant), buffers.log_sum_exp());
   }
   const auto parameters = fill_parameters(problem, config, plan, buffers.pointers());
   const auto rows =
@@ -94,7 +94,10 @@ AttentionResult run_reference(const Device& device, Compiler& compiler, const Pr
   AttentionResult result;
   result.output.assign(workspace.begin(),
                        workspace.begin() + static_cast<std::ptrdiff_t>(rows * columns));
-  result.log_sum_exp.assign(lse, lse + static_cast<std::ptrdiff_t>(rows));
+  const auto lse_end = lse + static_cast<std::ptrdiff_t>(rows);
+  result.log_sum_exp.assign(lse, lse_end);
+  if (problem.variant.dtype == DataType::kE4m3)
+    result.cut_error.assign(lse_end, lse_end + static_cast<std::ptrdiff_t>(rows));
   return result;
 }
 

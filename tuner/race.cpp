@@ -5,6 +5,7 @@
 
 #include "runtime/testing/element.hpp"
 #include "runtime/testing/layout.hpp"
+#include "runtime/testing/scales.hpp"
 
 namespace heddle {
 namespace {
@@ -47,10 +48,19 @@ HostTensors timing_inputs(const Problem& problem, const std::vector<std::uint16_
   const Sizes& sizes = problem.sizes;
   const std::size_t query = storage_elements(sizes.query_strides, query_shape(problem));
   const std::size_t key = storage_elements(sizes.key_strides, key_value_shape(problem));
-  const std::size_t value = storage_elements(sizes.value_strides, key_value_shape(problem));
+  const std::size_t value = storage_elements(sizes.value_strides, value_shape(problem));
   const std::size_t step = static_cast<std::size_t>(set) * 7919;
-  return {repeated(pool, query, step), repeated(pool, key, step + 333'331),
-          repeated(pool, value, step + 666'667)};
+  HostTensors tensors{repeated(pool, query, step),
+                      repeated(pool, key, step + 333'331),
+                      repeated(pool, value, step + 666'667),
+                      {}};
+  if (problem.variant.dtype == DataType::kE4m3) {
+    // Whatever they are, they have to be read.
+    tensors.scales.query_descale.assign(query_scale_shape(problem).count(), 1.0f);
+    tensors.scales.key_descale.assign(key_scale_shape(problem).count(), 1.0f);
+    tensors.scales.value_descale.assign(value_scale_shape(problem).count(), 1.0f);
+  }
+  return tensors;
 }
 
 int wanted_sets(const Device& device, const Problem& problem) {

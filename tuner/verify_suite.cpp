@@ -58,7 +58,7 @@ class Suite {
     std::vector<Variant> variants = matrix_variants();
     std::vector<CaseInput> cases;
     if (options_.named_cases) {
-      for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+      for (const DataType dtype : options_.dtypes) {
         for (CaseInput& entry : all_cases(dtype)) cases.push_back(std::move(entry));
       }
     }
@@ -84,7 +84,6 @@ class Suite {
       if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), family) == 0) continue;
       for (const bool split : {false, true}) {
         if (split && !knob_applies("split_kv", family, variant)) continue;
-        // Not every device and alignment has an fa3; the others serve all.
         const auto config = choose_config(variant, family, split);
         if (config) configs.push_back(*config);
       }
@@ -95,7 +94,10 @@ class Suite {
   std::optional<KernelConfig> choose_config(const Variant& variant, Family family, bool split) {
     auto candidates = enumerate_candidates(variant, device_.limits(), family);
     std::erase_if(candidates, [&](const KernelConfig& entry) { return entry.split_kv != split; });
-    if (candidates.empty() && family == Family::kFa3) return std::nullopt;
+    // Not every device and alignment has an fa3; and 8-bit inputs have no other family.
+    if (candidates.empty() && (family == Family::kFa3 || variant.dtype == DataType::kE4m3)) {
+      return std::nullopt;
+    }
     if (candidates.empty()) {
       throw Error(ErrorCode::kNoLegalConfig, "family",
                   fmt::format("no legal {} config for {}", enum_name(family), full_text(variant)));
@@ -143,17 +145,35 @@ class Suite {
 
   std::vector<Variant> matrix_variants() const {
     std::vector<Variant> variants;
-    for (const DataType dtype : {DataType::kBf16, DataType::kFp16}) {
+    for (const DataType dtype : options_.dtypes) {
       for (const int head_dim : options_.head_dims) {
         for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
-          Variant& variant = variants.emplace_back();
-          variant.dtype = dtype;
-          variant.head_dim = head_dim;
-          variant.mask = mask;
+          const Variant variant{.dtype = dtype, .head_dim = head_dim, .mask = mask};
+          if (dtype == DataType::kE4m3) {
+            add_scaled_variants(variant, variants);
+          } else {
+            variants.push_back(variant);
+          }
         }
       }
     }
     return variants;
+  }
+
+  /// 8-bit inputs: both layouts of V, each with two kinds of scales, and both types of O.
+  static void add_scaled_variants(Variant variant, std::vector<Variant>& variants) {
+    if (reject_variant(variant)) return;  // a head dim that is no multiple of 32
+    const bool is_causal = variant.mask == MaskKind::kCausal;
+    for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+      const bool is_odd = is_causal != (layout == ValueLayout::kRows);
+      variant.value_layout = layout;
+      variant.scales = is_odd ? ScaleKind::kBlock : ScaleKind::kHead;
+      variant.output_dtype = DataType::kBf16;
+      variants.push_back(variant);
+      variant.scales = is_odd ? ScaleKind::kTensor : ScaleKind::kToken;
+      variant.output_dtype = DataType::kFp16;
+      variants.push_back(variant);
+    }
   }
 
   void run_variant(const Variant& variant) {

@@ -12,6 +12,7 @@ namespace heddle {
 
 struct SuiteOptions {
   std::vector<Family> families;  ///< empty = every family
+  std::vector<DataType> dtypes{DataType::kBf16, DataType::kFp16, DataType::kE4m3};
   std::vector<int> head_dims{64, 96, 128, 256};
   std::vector<int> lengths{1, 7, 16, 17, 63, 64, 65, 127, 129, 257, 1000};
   std::vector<int> groups{1, 4, 7};  ///< query heads per KV head

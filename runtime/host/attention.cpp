@@ -38,9 +38,7 @@ class AlignedBytes {
   unsigned char* data() { return storage_.data() + offset_; }
   std::size_t bytes() const { return bytes_; }
   /// Null where there are none.
-  const float* numbers() {
-    return bytes_ == 0 ? nullptr : reinterpret_cast<const float*>(data());
-  }
+  const float* numbers() { return bytes_ == 0 ? nullptr : reinterpret_cast<const float*>(data()); }
   HostBuffer buffer(std::string name, BufferAccess access) {
     return {data(), bytes_, std::move(name), access};
   }
@@ -214,6 +212,8 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
   std::memcpy(&result.tile_counter, memory.tile_counter.data(), sizeof result.tile_counter);
   result.output_storage.resize(memory.output.bytes() / 2);
   std::memcpy(result.output_storage.data(), memory.output.data(), memory.output.bytes());
+  result.workspace.assign(memory.workspace.data(),
+                          memory.workspace.data() + memory.workspace.bytes());
   result.output = gather(result.output_storage, strides, shape);
   result.log_sum_exp.resize(row_count(problem));
   std::memcpy(result.log_sum_exp.data(), memory.log_sum_exp.data(), memory.log_sum_exp.bytes());

@@ -25,6 +25,7 @@ struct HostRun {
   std::vector<std::uint16_t> output;          ///< contiguous [batch, heads, seqlen_q, head_dim]
   std::vector<std::uint16_t> output_storage;  ///< as the kernel left it, gaps included
   std::vector<float> log_sum_exp;             ///< [batch, heads, seqlen_q]
+  std::vector<unsigned char> workspace;       ///< as the kernels left it
   std::vector<BufferTraffic> traffic;         ///< of Q, K, V, O, LSE and the workspace, all kernels
   unsigned tile_counter = 0;                  ///< as the kernel left it, which began with 0
   std::vector<HostFault> faults;  ///< what the checks found; the results mean nothing then

@@ -24,6 +24,19 @@ constexpr int round_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
 
+// Where Hopper's tensor cores add 8-bit products, 32 and the sum so far at a time, each is aligned
+// to the largest and cut, towards zero, at 2^-13 of it.
+constexpr double kE4m3Cut = 0x1p-13;
+constexpr int kE4m3Depth = 32;
+constexpr double kDeviations = 4;
+
+/// What that makes of a logit: products lose half a cut on average, each by its own sign, and what
+/// they lose is spread evenly over a cut.
+struct LogitCut {
+  double deviation;
+  double bias;
+};
+
 /// sums[lane] += Σ weights[i] * matrix[i][lane]: both matrix products are made of this.
 template <class Real>
 void multiply_add(const Real* weights, int count, const Real* matrix, int stride, Real* sums) {
@@ -72,9 +85,9 @@ class BlockSolver {
 
     load_queries();
     if (is_e4m3()) load_key_scales();
-    if (!result.largest_product_sum.empty()) measure_products(result_row, result);
     compute_scores();
     for (int row = 0; row < rows_; ++row) softmax(row, result_row + row, result);
+    if (!result.cut_error.empty()) measure_cuts(result_row, result);
     multiply_values();
     for (int row = 0; row < rows_; ++row) store_output(row, result_row + row, result);
   }
@@ -104,17 +117,19 @@ class BlockSolver {
     }
   }
 
-  /// Raw dot products. Keys are transposed into block_ so that the lanes run along the keys.
-  void compute_scores(bool of_magnitudes = false) {
+  /// Keys of a block, transposed so that the lanes run along the keys.
+  void load_keys(int begin, int count) {
+    for (int key = 0; key < count; ++key) {
+      inputs_.read_key(batch_, kv_head_, begin + key, &block_[key], kKeyBlock);
+    }
+  }
+
+  /// Raw dot products.
+  void compute_scores() {
     const int last_key = visible_[rows_ - 1];  // later rows see no fewer keys
     for (int begin = 0; begin < last_key; begin += kKeyBlock) {
       const int count = std::min(kKeyBlock, last_key - begin);
-      for (int key = 0; key < count; ++key) {
-        inputs_.read_key(batch_, kv_head_, begin + key, &block_[key], kKeyBlock);
-      }
-      if (of_magnitudes) {
-        for (Real& number : block_) number = std::abs(number);
-      }
+      load_keys(begin, count);
       for (int row = 0; row < rows_; ++row) {
         const int wanted = std::min(count, visible_[row] - begin);
         Real* scores = score_row(row) + begin;
@@ -138,20 +153,44 @@ class BlockSolver {
     }
   }
 
-  /// The scores of magnitudes alone, and what is the largest in each row.
-  void measure_products(long long result_row, AttentionResult& result) {
-    const std::vector<Real> queries = queries_;
-    for (Real& number : queries_) number = std::abs(number);
-    compute_scores(true);
-    queries_ = queries;
-    for (int row = 0; row < rows_; ++row) {
-      double largest = 0;
-      for (int key = 0; key < visible_[row]; ++key) {
-        const Real sum = score_row(row)[key] * (row_factor(row) * key_scales_[key]);
-        if (std::isfinite(sum)) largest = std::max(largest, static_cast<double>(sum));
+  /// What the log-sum-exp of each row may lose to the tensor cores' cuts, once its scores are
+  /// weights.
+  void measure_cuts(long long result_row, AttentionResult& result) {
+    std::vector<double> bias(rows_), variance(rows_);
+    const int last_key = visible_[rows_ - 1];
+    for (int begin = 0; begin < last_key; begin += kKeyBlock) {
+      const int count = std::min(kKeyBlock, last_key - begin);
+      load_keys(begin, count);
+      for (int row = 0; row < rows_; ++row) {
+        const int wanted = std::min(count, visible_[row] - begin);
+        for (int key = 0; key < wanted; ++key) {
+          const double weight = score_row(row)[begin + key] * factors_[row];
+          if (!(weight > 0)) continue;
+          const LogitCut cut = logit_cut(row, key, row_factor(row) * key_scales_[begin + key]);
+          bias[row] += weight * cut.bias;
+          variance[row] += weight * weight * cut.deviation * cut.deviation;
+        }
       }
-      result.largest_product_sum[result_row + row] = largest;
     }
+    for (int row = 0; row < rows_; ++row) {
+      result.cut_error[result_row + row] = bias[row] + kDeviations * std::sqrt(variance[row]);
+    }
+  }
+
+  /// Of a query and a key of the block.
+  LogitCut logit_cut(int row, int key, double scale) const {
+    double sum = 0;
+    double largest = 0;
+    int signs = 0;
+    for (int column = 0; column < head_dim_; ++column) {
+      const double product = queries_[row * head_dim_ + column] * block_[column * kKeyBlock + key];
+      sum += product;
+      largest = std::max(largest, std::abs(product));
+      signs += product > 0 ? 1 : (product < 0 ? -1 : 0);
+    }
+    const int steps = (head_dim_ + kE4m3Depth - 1) / kE4m3Depth;
+    const double cut = kE4m3Cut * std::max(largest, std::abs(sum)) * scale;
+    return {cut * std::sqrt((head_dim_ + steps) / 3.0), cut / 2 * (std::abs(signs) + steps)};
   }
 
   /// Turns a row of scores into weights of V, which add up to 1 / factors_[row], and writes its
@@ -284,7 +323,7 @@ AttentionResult reference_attention(const Problem& problem, const HostTensors& t
   if (is_empty(problem.sizes)) return result;
   const ReferenceInputs inputs(problem, tensors);
   if (mode == ReferenceMode::kFloat64) {
-    if (problem.variant.dtype == DataType::kE4m3) result.largest_product_sum.resize(rows);
+    if (problem.variant.dtype == DataType::kE4m3) result.cut_error.resize(rows);
     solve_all<double>(inputs, result);
   } else {
     solve_all<float>(inputs, result);

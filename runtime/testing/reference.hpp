@@ -45,9 +45,10 @@ struct AttentionResult {
   /// an engine that does not know it; the comparison then takes |LSE|, which is smaller or about
   /// equal.
   std::vector<double> largest_logit;
-  /// [batch, heads, seqlen_q], of e4m3 inputs, else empty: the largest scaled sum of |q_k k_k| of a
-  /// key that a row sees, which says what tensor cores lose where they add 8-bit products.
-  std::vector<double> largest_product_sum;
+  /// [batch, heads, seqlen_q], of e4m3 inputs, else empty: how far the tensor cores' 8-bit sums may
+  /// put the log-sum-exp off: what they lose of each logit on average, and four standard deviations
+  /// of the rest, weighted as the keys are. (The worst case is many times as much.)
+  std::vector<double> cut_error;
 };
 
 enum class ReferenceMode {

@@ -14,6 +14,7 @@
 #include "part/tma_producer.cuh"
 #include "part/turns.cuh"
 #include "part/value_guard.cuh"
+#include "part/value_transposer.cuh"
 
 namespace heddle::fa3 {
 
@@ -30,9 +31,9 @@ struct Consumer {
   Turns<Tiles::kTeams, kFirstTurnBarrier, Config::kPingPong> turns;
   TileReader<Config::kQueryStages> tiles;
   Products products;
-  GuardBell<Config::kQueryStages> bell;
   TeamStore<Config> storing;
 
+  WorkItem item;  ///< the tile that has been left
   ScoreScale<Config> scale;
   TeamRows<Config> rows;
 
@@ -45,9 +46,11 @@ struct Consumer {
         products(storage, launch, index),
         storing(storage, launch, index) {}
 
-  /// The guard may look at the next tile's values: they come while this one ends.
-  void ring_guard() {
-    if (Tiles::kGuarded && team == 0) bell.ring();
+  /// The guard may look at a tile's values. Those of the next one come while this one ends.
+  void ring_guard(const RingPlace<Config::kQueryStages>& tile) {
+    if (Tiles::kGuarded && !Tiles::kTransposes && team == 0) {
+      GuardBell<Config::kQueryStages>::ring(tile);
+    }
   }
 
   /// The block's softmax. Returns what the output has to be multiplied by, for each of the thread's
@@ -85,6 +88,16 @@ struct Consumer {
 #pragma unroll
       for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor.value[0][0][i];
     }
+  }
+
+  /// What the tile left is stored.
+  void store() {
+    const Work<Config> work(parameters, item);
+    if constexpr (Config::kCheckedSum) {
+      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
+      if (!work.is_empty()) lost.make_up(rows.softmax, rows.output);
+    }
+    storing.store(rows, work, tiles, products.loader);
   }
 
   /// A block of which this team sees nothing: it keeps step with the others.
@@ -167,15 +180,17 @@ struct Consumer {
     wait_values(work, work.range.begin);
     products.multiply_probability_value(rows.output);
     products.wait_output(rows.output);
-    if constexpr (Config::kCheckedSum) {
-      const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
-      lost.make_up(rows.softmax, rows.output);
-    }
   }
 
-  /// The tile's queries are no longer needed, unless their slot is to take its output.
+  /// The tile's queries are no longer needed, unless their slot is to take its output. What tile it
+  /// is, whoever stores it reads once more: the loop has no registers for that.
   void leave_tile() {
-    if constexpr (Config::kPersistent) ring_guard();
+    item = tiles.item();
+    if constexpr (Config::kPersistent) {
+      auto next_tile = tiles.place();
+      next_tile.next();
+      ring_guard(next_tile);
+    }
     if constexpr (Config::kTmaStore) return;
     tiles.advance();
     tiles.release();
@@ -187,7 +202,7 @@ template <class Config>
 inline void consume(const MappedParameters& parameters, SharedStorage<Config>& shared, int team) {
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
-  consumer.ring_guard();
+  consumer.ring_guard(consumer.tiles.place());
   WorkItem item;
   while (consumer.tiles.next(item)) {
     const Work<Config> work(parameters.attention, item);
@@ -197,18 +212,21 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
     } else {
       consumer.attend(work);
     }
-    consumer.storing.store(consumer.rows, work, consumer.tiles, consumer.products.loader);
+    consumer.store();
     if constexpr (!Config::kPersistent) break;
   }
   consumer.storing.finish(consumer.tiles, consumer.products.loader);
   consumer.turns.finish();
 }
 
-/// The warpgroup without rows: a thread that loads, warps that look at what it has loaded.
+/// The warpgroup without rows: a thread that loads, warps that look at what it has loaded or
+/// transpose it.
 template <class Config>
 inline void supply(const MappedParameters& parameters, SharedStorage<Config>& shared) {
   if (warp() % 4 == 0) {
     if (elect_one()) Producer<Config>(parameters, shared).run();
+  } else if constexpr (Shape<Config>::kTransposes) {
+    ValueTransposer<Config>(parameters.attention, shared).run();
   } else if constexpr (Shape<Config>::kGuarded) {
     ValueGuard<Config>(parameters.attention, shared).run();
   }
@@ -219,7 +237,7 @@ inline void attention(const MappedParameters& parameters) {
   static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
                 "the host's shared-memory size is not the kernel's");
   constexpr int kTeams = Shape<Config>::kTeams;
-  constexpr RoleRegisters kRegisters = role_registers(kTeams);
+  constexpr RoleRegisters kRegisters = role_registers(kTeams, Shape<Config>::kTransposes);
   auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
   if (thread_index() == 0) {
     shared.init();

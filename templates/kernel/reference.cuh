@@ -12,9 +12,11 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "parameters.cuh"
+#include "part/descale.cuh"
 #include "part/reduce_lanes.cuh"
 #include "part/scheduler.cuh"
 #include "part/sequence_info.cuh"
+#include "part/value_entry.cuh"
 
 namespace heddle::reference {
 
@@ -32,6 +34,17 @@ struct SharedStorage {
   float query[Config::kTileM][kPitch];
   float key_or_value[Config::kTileN][kPitch];
 };
+
+template <class Config>
+constexpr bool is_float64() {
+  return sizeof(typename Config::Accumulate) == sizeof(double);
+}
+
+/// Behind the rows' log-sum-exps.
+inline double* cut_errors(const AttentionParameters& parameters) {
+  return reinterpret_cast<double*>(parameters.partial_rows) +
+         flat_row(parameters, parameters.batch, 0, 0);
+}
 
 /// Where this block and thread work.
 struct Place {
@@ -70,6 +83,30 @@ inline void load_rows(float (&tile)[kRows][Config::kHeadDim + 1],
   }
 }
 
+/// Values of keys [first_key, first_key + kTileN), however they lie.
+template <class Config>
+inline void load_values(SharedStorage<Config>& shared, const AttentionParameters& parameters,
+                        const Place& place, int first_key) {
+  using Element = typename Config::Element;
+  const WorkItem& work = place.work;
+  if constexpr (!Config::kTransposedValues) {
+    load_rows<Config, Config::kTileN>(
+        shared.key_or_value,
+        tensor_row<const Element>(parameters.value, work.batch, work.kv_head, first_key),
+        parameters.value.row_stride, place.sequence.key_length - first_key);
+  } else {
+    for (int i = thread_index(); i < Config::kTileN * Config::kHeadDim; i += kThreads) {
+      const int key = i % Config::kTileN;
+      const int column = i / Config::kTileN;
+      const bool exists = first_key + key < place.sequence.key_length;
+      shared.key_or_value[key][column] =
+          exists
+              ? value_entry<Config>(parameters, work.batch, work.kv_head, first_key + key, column)
+              : 0.0f;
+    }
+  }
+}
+
 /// What one thread knows of a tile: scaled scores, and which of them exist.
 template <class Config>
 struct ScoreTile {
@@ -94,21 +131,37 @@ inline void compute_dots(ScoreTile<Config>& tile, const SharedStorage<Config>& s
   }
 }
 
+/// What a score of these rows is multiplied by.
+template <class Config>
+inline typename Config::Accumulate score_scale(const AttentionParameters& parameters,
+                                               const WorkItem& work, int row, int key) {
+  using Accumulate = typename Config::Accumulate;
+  const auto scale = static_cast<Accumulate>(parameters.scale);
+  if constexpr (!Config::kScaledInputs) return scale;
+  return scale *
+         static_cast<Accumulate>(query_descale<Config>(parameters, work.batch, work.head, row)) *
+         static_cast<Accumulate>(key_descale<Config>(parameters, work.batch, work.kv_head, key));
+}
+
 template <class Config>
 inline void compute_scores(ScoreTile<Config>& tile, const SharedStorage<Config>& shared,
-                           float scale, const Place& place, int first_key) {
+                           const AttentionParameters& parameters, const Place& place,
+                           int first_key) {
   using Accumulate = typename Config::Accumulate;
   static_assert(sizeof(Config::score(Accumulate{}, ScorePosition{})) == sizeof(Accumulate),
                 "the score hook must keep the reference's precision");
   compute_dots(tile, shared, place);
   for (int i = 0; i < tile.kRows; ++i) {
     const int row = place.first_row + place.y + i * kSide;
+    if (row >= place.sequence.query_length) continue;
     const int key_end = visible_keys<Config>(place.sequence, row);
     for (int j = 0; j < tile.kKeys; ++j) {
       const int key = first_key + place.x + j * kSide;
+      if (key >= key_end) continue;
       const ScorePosition position{place.work.batch, place.work.head, row, key};
-      tile.score[i][j] = Config::score(tile.score[i][j] * static_cast<Accumulate>(scale), position);
-      tile.visible[i][j] = key < key_end && Config::visible(position);
+      const Accumulate scale = score_scale<Config>(parameters, place.work, row, key);
+      tile.score[i][j] = Config::score(tile.score[i][j] * scale, position);
+      tile.visible[i][j] = Config::visible(position);
     }
   }
 }
@@ -128,7 +181,7 @@ inline void walk_keys(SharedStorage<Config>& shared, const AttentionParameters& 
         parameters.key.row_stride, place.sequence.key_length - first_key);
     sync_block();
     ScoreTile<Config> tile;
-    compute_scores<Config>(tile, shared, parameters.scale, place, first_key);
+    compute_scores<Config>(tile, shared, parameters, place, first_key);
     step(tile, first_key);
   }
 }
@@ -184,9 +237,14 @@ inline void share_probabilities(SharedStorage<Config>& shared, const ScoreTile<C
   for (int i = 0; i < tile.kRows; ++i) {
     const Accumulate inverse = rows.sum[i] == 0 ? Accumulate(0) : 1 / rows.sum[i];
     for (int j = 0; j < tile.kKeys; ++j) {
-      Accumulate p = precise_exp(tile.score[i][j] - rows.maximum[i]) * inverse;
+      const Accumulate unit = precise_exp(tile.score[i][j] - rows.maximum[i]);
+      Accumulate p = unit * inverse;
       if constexpr (Config::kRoundProbabilities) {
-        p = to_float(from_float<typename Config::Element>(static_cast<float>(p)));
+        using Element = typename Config::Element;
+        // 8-bit kernels round before they divide: a row's largest probability is then a constant.
+        constexpr float kGain = static_cast<float>(1 << probability_shift<Config>());
+        p = Config::kScaledInputs ? to_float(from_float<Element>(unit * kGain)) * (inverse / kGain)
+                                  : to_float(from_float<Element>(p));
       }
       shared.probability[place.y + i * kSide][place.x + j * kSide] =
           tile.visible[i][j] ? p : Accumulate(-1);
@@ -219,14 +277,71 @@ inline void accumulate_output(OutputTile<Config>& output, const SharedStorage<Co
   }
 }
 
-/// float64: O and LSE as contiguous doubles where a split run would keep its partial results.
-/// Baseline: O rounded to Element and LSE in fp32, as any other kernel leaves them.
+/// How far 8-bit sums of the tensor cores may put the rows' log-sum-exps off. Where they add
+/// products, 32 and the sum so far at a time, each is aligned to the largest and cut, towards zero,
+/// at 2^-13 of it: products lose half a cut on average, each by its own sign, and what they lose is
+/// spread evenly over a cut (runtime/testing/reference.cpp does the same).
+template <class Config>
+struct CutError {
+  static constexpr int kRows = Config::kTileM / kSide;
+  static constexpr int kSteps = (Config::kHeadDim + 31) / 32;
+  double bias[kRows];
+  double variance[kRows];
+
+  /// Of a tile whose keys and probabilities the block shares.
+  void add(const ScoreTile<Config>& tile, const SharedStorage<Config>& shared, const Place& place,
+           const AttentionParameters& parameters, int first_key) {
+    for (int i = 0; i < kRows; ++i) {
+      for (int j = 0; j < tile.kKeys; ++j) {
+        const int row = place.y + i * kSide;
+        const int key = place.x + j * kSide;
+        if (!tile.visible[i][j]) continue;
+        const double weight = shared.probability[row][key];
+        const double scale =
+            score_scale<Config>(parameters, place.work, place.first_row + row, first_key + key);
+        add_key(i, shared.query[row], shared.key_or_value[key], weight, scale);
+      }
+    }
+  }
+
+  /// In the standard deviations that the check allows; equal in the threads that share the row.
+  double of_row(int i) const {
+    constexpr double kDeviations = 4;
+    return lane_sum<kSide>(bias[i]) + kDeviations * square_root(lane_sum<kSide>(variance[i]));
+  }
+
+ private:
+  /// 0 of 0: exp(-inf).
+  static double square_root(double x) { return precise_exp(0.5 * precise_log(x)); }
+
+  void add_key(int i, const float* query, const float* key, double weight, double scale) {
+    double sum = 0;
+    double largest = 0;
+    int signs = 0;
+    for (int c = 0; c < Config::kHeadDim; ++c) {
+      const double product = static_cast<double>(query[c]) * static_cast<double>(key[c]);
+      const double magnitude = product < 0 ? -product : product;
+      sum += product;
+      if (magnitude > largest) largest = magnitude;
+      signs += product > 0 ? 1 : (product < 0 ? -1 : 0);
+    }
+    const double total = sum < 0 ? -sum : sum;
+    const double cut = 0x1p-13 * scale * (total > largest ? total : largest);
+    const int one_sided = (signs < 0 ? -signs : signs) + kSteps;
+    bias[i] += weight * cut * 0.5 * one_sided;
+    variance[i] += weight * weight * cut * cut * ((Config::kHeadDim + kSteps) / 3.0);
+  }
+};
+
+/// float64: O and LSE as contiguous doubles where a split run would keep its partial results, and
+/// of 8-bit inputs behind them how far LSE may be off. Baseline: O rounded to OutputElement and LSE
+/// in fp32, as any other kernel leaves them.
 template <class Config>
 inline void write_row(const AttentionParameters& parameters, const Place& place, int row,
                       const typename Config::Accumulate* values,
                       typename Config::Accumulate log_sum_exp) {
-  using Element = typename Config::Element;
-  constexpr bool kFloat64 = sizeof(typename Config::Accumulate) == sizeof(double);
+  using Element = typename Config::OutputElement;
+  constexpr bool kFloat64 = is_float64<Config>();
   const WorkItem& work = place.work;
   const long long flat = flat_row(parameters, work.batch, work.head, row);
   for (int column = place.x, c = 0; column < Config::kHeadDim; column += kSide, ++c) {
@@ -246,6 +361,26 @@ inline void write_row(const AttentionParameters& parameters, const Place& place,
   }
 }
 
+/// Weights sum to 1: what values have in common comes last.
+template <class Config>
+inline void rescale_values(OutputTile<Config>& output, const RowStatistics<Config>& rows,
+                           const AttentionParameters& parameters, const WorkItem& work,
+                           const Place& place) {
+  using Accumulate = typename Config::Accumulate;
+  if constexpr (!Config::kScaledInputs) return;
+  const auto factor =
+      static_cast<Accumulate>(value_descale<Config>(parameters, work.batch, work.kv_head));
+  const float* means = value_mean<Config>(parameters, work.batch, work.kv_head);
+  for (int i = 0; i < output.kRows; ++i) {
+    for (int c = 0; c < output.kColumns; ++c) {
+      const int column = place.x + c * kSide;  // all of them exist
+      const bool has_mean = means != nullptr && rows.sum[i] != 0;
+      output.value[i][c] *= factor;
+      if (has_mean) output.value[i][c] += static_cast<Accumulate>(means[column]);
+    }
+  }
+}
+
 template <class Config>
 inline void attention(const AttentionParameters& parameters) {
   static_assert(Config::kThreads == kThreads, "the reference runs 16 x 16 threads");
@@ -262,24 +397,34 @@ inline void attention(const AttentionParameters& parameters) {
                                     place.sequence.query_length - place.first_row);
   const RowStatistics<Config> rows = row_statistics(shared, parameters, place);
 
+  constexpr bool kMeasuresCuts = Config::kScaledInputs && is_float64<Config>();
+  CutError<Config> cuts = {};
   OutputTile<Config> output = {};
   walk_keys<Config>(shared, parameters, place, [&](const ScoreTile<Config>& tile, int first_key) {
     share_probabilities(shared, tile, rows, place);
     sync_block();
-    load_rows<Config, Config::kTileN>(shared.key_or_value,
-                                      tensor_row<const typename Config::Element>(
-                                          parameters.value, work.batch, work.kv_head, first_key),
-                                      parameters.value.row_stride,
-                                      place.sequence.key_length - first_key);
+    if constexpr (kMeasuresCuts) {
+      cuts.add(tile, shared, place, parameters, first_key);
+      sync_block();
+    }
+    load_values(shared, parameters, place, first_key);
     sync_block();
     accumulate_output(output, shared, place);
   });
+  rescale_values(output, rows, parameters, work, place);
 
   for (int i = 0; i < output.kRows; ++i) {
     const int row = place.first_row + place.y + i * kSide;
+    const double cut = kMeasuresCuts ? cuts.of_row(i) : 0.0;  // with all lanes
     if (row >= place.sequence.query_length) continue;
-    const auto log_sum_exp = rows.maximum[i] + precise_log(rows.sum[i]);
+    const long long flat = flat_row(parameters, work.batch, work.head, row);
+    const auto shift =
+        static_cast<typename Config::Accumulate>(log_sum_exp_shift<Config>(parameters, flat));
+    const auto log_sum_exp = rows.maximum[i] + precise_log(rows.sum[i]) + shift;
     write_row<Config>(parameters, place, row, output.value[i], log_sum_exp);
+    if constexpr (kMeasuresCuts) {
+      if (place.x == 0) cut_errors(parameters)[flat] = cut;
+    }
   }
 }
 

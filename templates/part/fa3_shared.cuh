@@ -15,7 +15,7 @@ namespace heddle::fa3 {
 constexpr int kGuardBarrier = 1;
 constexpr int kFirstTurnBarrier = 2;   ///< one for each team of consumers
 constexpr int kFirstStoreBarrier = 6;  ///< the same
-constexpr int kFirstWakeBarrier = 10;  ///< one more than the tile queue has slots
+constexpr int kFirstWakeBarrier = 10;  ///< two for each slot of the tile queue
 constexpr int kGuardThreads = kGuardWarps * kWarpSize;
 /// The first team of consumers wakes the guard.
 constexpr int kWakeThreads = kGuardThreads + kWarpgroupWarps * kWarpSize;
@@ -33,30 +33,42 @@ struct Shape {
   static constexpr SwizzledTile kKeyTile{Config::kTileN, swizzle_of_span(kSpan)};
   static constexpr int kQueryBytes = kQueryTile.block_bytes() * kColumnBlocks;
   static constexpr int kKeyBytes = kKeyTile.block_bytes() * kColumnBlocks;
-  /// V lies like K, or, transposed, in rows of keys.
+  /// V lies like K, or, of 8 bits, transposed: in rows of keys.
   static constexpr int kValueSpan =
-      Config::kTransposedValues ? byte_box_columns(Config::kTileN) : kSpan;
-  static constexpr int kValueRows = Config::kTransposedValues ? Config::kHeadDim : Config::kTileN;
+      Config::kScaledInputs ? byte_box_columns(Config::kTileN) : kSpan;
+  static constexpr int kValueRows = Config::kScaledInputs ? Config::kHeadDim : Config::kTileN;
   static constexpr int kValueBlocks =
-      Config::kTransposedValues ? Config::kTileN / kValueSpan : kColumnBlocks;
+      Config::kScaledInputs ? Config::kTileN / kValueSpan : kColumnBlocks;
   static constexpr SwizzledTile kValueTile{kValueRows, swizzle_of_span(kValueSpan)};
   static_assert(kValueTile.block_bytes() * kValueBlocks == kKeyBytes);
   /// Without a mask only keys past the end are hidden, and for those TMA brings zeros.
   static constexpr bool kGuarded = Config::kCausal || Config::kMaskHook;
+  /// It comes in rows all the same.
+  static constexpr bool kTransposes = Config::kScaledInputs && !Config::kTransposedValues;
+  static constexpr int kRawTiles = kTransposes ? kRawSlots : 0;
   /// Warps that read the tile queue.
-  static constexpr int kReaders = kWarpgroupWarps * kTeams + (kGuarded ? kGuardWarps : 0);
+  static constexpr bool kHelped = kGuarded || kTransposes;
+  static constexpr int kReaders = kWarpgroupWarps * kTeams + (kHelped ? kGuardWarps : 0);
   static constexpr int kWarpgroups = kTeams + (Config::kWarpSpecialized ? 1 : 0);
   static_assert(Config::kThreads == kWarpgroupWarps * kWarpSize * kWarpgroups,
                 "consumers and, where roles are apart, a producer");
-  static_assert(Config::kWarpSpecialized || !kGuarded, "guards are warps of the producer's");
+  static_assert(Config::kWarpSpecialized || !kHelped, "helpers are warps of the producer's");
   static_assert(kQueryTile.is_aligned() && kKeyTile.is_aligned() && kValueTile.is_aligned());
+};
+
+/// Of the slots behind those of V: blocks that have come in rows, and wait to be transposed.
+template <bool kTransposes>
+struct RawRing : BarrierRing<kRawSlots> {};
+template <>
+struct RawRing<false> {
+  void init(int) {}
 };
 
 template <class Config>
 struct SharedStorage {
   alignas(1024) unsigned char query[Config::kQueryStages][Shape<Config>::kQueryBytes];
   unsigned char key[Config::kStages][Shape<Config>::kKeyBytes];
-  unsigned char value[Config::kStages][Shape<Config>::kKeyBytes];
+  unsigned char value[Config::kStages + Shape<Config>::kRawTiles][Shape<Config>::kKeyBytes];
   TileQueue<Config::kQueryStages> tiles;
   BarrierRing<Config::kStages> key_ring;
   BarrierRing<Config::kStages> value_ring;
@@ -64,6 +76,7 @@ struct SharedStorage {
   Barrier landed[Config::kStages];
   int nonfinite[Config::kStages];  ///< whether it then found NaN or Inf
   int guard_votes[Config::kStages][kGuardWarps];
+  RawRing<Shape<Config>::kTransposes> raw_ring;
 
   /// One thread of the block.
   void init() {
@@ -71,6 +84,7 @@ struct SharedStorage {
     tiles.ring.init(Shape<Config>::kReaders);
     key_ring.init(kConsumerWarps);
     value_ring.init(kConsumerWarps);
+    raw_ring.init(kGuardWarps);
     for (Barrier& barrier : landed) heddle::init(barrier, 1);
   }
 };

@@ -11,25 +11,19 @@ namespace heddle::fa3 {
 /// do so all the time, an H200 issues a tenth less for those that compute.
 ///
 /// A barrier may not be rung again before the guard has answered. Rings run ahead of it by one
-/// more than the tile queue has slots, since it keeps the slot of a tile that it has not seen.
+/// more than the tile queue has slots, since it keeps the slot of a tile that it has not seen: each
+/// phase of each slot has a barrier, so that nobody has to count.
 template <int kSlots>
-class GuardBell {
- public:
-  /// All of the first team.
-  void ring() {
-    arrive_team(kFirstWakeBarrier + turn_, kWakeThreads);
-    advance();
-  }
+struct GuardBell {
+  /// All of the first team, for a tile of the queue.
+  static void ring(const RingPlace<kSlots>& tile) { arrive_team(barrier(tile), kWakeThreads); }
   /// All of the guard.
-  void answer() {
-    sync_team(kFirstWakeBarrier + turn_, kWakeThreads);
-    advance();
-  }
+  static void answer(const RingPlace<kSlots>& tile) { sync_team(barrier(tile), kWakeThreads); }
 
  private:
-  void advance() { turn_ = turn_ == kSlots ? 0 : turn_ + 1; }
-
-  int turn_ = 0;
+  static int barrier(const RingPlace<kSlots>& tile) {
+    return kFirstWakeBarrier + 2 * tile.slot + static_cast<int>(tile.parity);
+  }
 };
 
 }  // namespace heddle::fa3

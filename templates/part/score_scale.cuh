@@ -19,11 +19,14 @@ inline float scale_at(const RowScales& scales, int row) {
   return scales.value[row];
 }
 
-/// Of two rows of one head. Factors are positive, so that the largest score stays the largest.
+/// Of a thread's two rows. Factors are positive, so that the largest score stays the largest.
 template <class Config>
 class ScoreScale {
-  static constexpr bool kByRows = Config::kScaleRows > 0;
   static constexpr bool kByKeys = Config::kScaleRows == 1;
+  static constexpr bool kByBlocks = Config::kScaleRows > 1;
+  /// Packed rows are of several heads.
+  static constexpr bool kByRows =
+      kByKeys || kByBlocks || (Config::kScalePerHead && Config::kPackGqa);
 
  public:
   /// Once a tile. `place(row)` says where a row is, and whether it exists.
@@ -38,13 +41,15 @@ class ScoreScale {
       const float factor =
           at.exists ? query_descale<Config>(parameters, batch, at.head, at.query) : 1.0f;
       rows_[row] = parameters.scale_log2 * factor;
+      if constexpr (!kByKeys && !kByBlocks) {
+        rows_[row] *= key_descale<Config>(parameters, batch, kv_head, 0);
+      }
     }
-    if constexpr (!kByRows) rows_[0] *= key_descale<Config>(parameters, batch, kv_head, 0);
   }
 
   /// Once a block, before its scores are there.
   void begin_block(const AttentionParameters& parameters, int first_key) {
-    if constexpr (kByRows && !kByKeys) {
+    if constexpr (kByBlocks) {
       key_ = key_descale<Config>(parameters, batch_, kv_head_, first_key);
     }
   }
@@ -71,7 +76,8 @@ class ScoreScale {
     } else if constexpr (!kByRows) {
       return rows_[0];
     } else {
-      return RowScales{{rows_[0] * key_, rows_[1] * key_}};
+      const float key = kByBlocks ? key_ : 1.0f;
+      return RowScales{{rows_[0] * key, rows_[1] * key}};
     }
   }
 
@@ -79,7 +85,7 @@ class ScoreScale {
   static constexpr int kRows = kByRows ? 2 : 1;
 
   float rows_[kRows];
-  float key_ = 1.0f;
+  float key_;  ///< of the block
   int batch_;
   int kv_head_;
 };

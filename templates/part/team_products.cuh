@@ -91,7 +91,7 @@ struct TeamProducts {
   /// Starts output += P V.
   void multiply_probability_value(Output& output) {
     auto& sums = registers_of(output);
-    constexpr Major kMajor = Config::kTransposedValues ? Major::kK : Major::kMn;
+    constexpr Major kMajor = kBytes ? Major::kK : Major::kMn;
     constexpr MatrixLayout kLayout = kMajor == Major::kK ? k_major_layout(Tiles::kValueTile)
                                                          : mn_major_layout(Tiles::kValueTile);
     const auto b = matrix_descriptor(shared.value[uniform(values.slot)], kLayout);

@@ -29,6 +29,9 @@ class TileReader {
     return item.query_tile != TileQueue<kSlots>::kEnd;
   }
   int slot() const { return place_.slot; }
+  /// The tile of this slot once more.
+  WorkItem item() const { return queue_.items[place_.slot]; }
+  RingPlace<kSlots> place() const { return place_; }
 
   /// Goes on to the next slot. Whoever needs neither number nor rows of the one left says so by
   /// release(), with all lanes of each warp.

@@ -136,6 +136,7 @@ class Producer {
   }
 
   void load_values(const Work<Config>& work, int block) {
+    if constexpr (Tiles::kTransposes) return load_raw_values(work, block);
     wait_empty(shared_.value_ring, places_);
     constexpr int kValueColumns = Tiles::kValueSpan / Tiles::kElementBytes;
     const int first_key = block * Config::kTileN;
@@ -144,6 +145,18 @@ class Producer {
         landing_barrier(work, block), Config::kTransposedValues ? 0 : first_key,
         Config::kTransposedValues ? first_key : 0,
         MapHead(parameters_.value, work.item.kv_head, work.item.batch));
+  }
+
+  /// As rows, for the warps that transpose them.
+  void load_raw_values(const Work<Config>& work, int block) {
+    if constexpr (Tiles::kTransposes) {
+      wait_empty(shared_.raw_ring, raw_);
+      load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
+          shared_.value[Config::kStages + raw_.slot], Tiles::kKeyTile.block_bytes(), maps_.value,
+          shared_.raw_ring.full[raw_.slot], block * Config::kTileN, 0,
+          MapHead(parameters_.value, work.item.kv_head, work.item.batch));
+      raw_.next();
+    }
   }
 
   /// A masked value block is the guard's first.
@@ -162,6 +175,7 @@ class Producer {
   RingPlace<Config::kQueryStages> query_;
   RingPlace<Config::kStages> places_;  ///< K and V keep in step
   RingPlace<Config::kStages> landed_;  ///< masked value blocks
+  RingPlace<kRawSlots> raw_;
 };
 
 }  // namespace heddle::fa3

@@ -19,7 +19,7 @@ class ValueGuard {
   void run() {
     WorkItem item;
     for (;;) {
-      bell_.answer();
+      GuardBell<Config::kQueryStages>::answer(tiles_.place());
       if (!tiles_.next(item)) return;
       const Work<Config> work(parameters_, item);
       tiles_.advance();
@@ -65,7 +65,6 @@ class ValueGuard {
   const AttentionParameters& parameters_;
   SharedStorage<Config>& shared_;
   TileReader<Config::kQueryStages> tiles_;
-  GuardBell<Config::kQueryStages> bell_;
   RingPlace<Config::kStages> values_;  ///< every value block
   RingPlace<Config::kStages> landed_;  ///< the masked ones
 };

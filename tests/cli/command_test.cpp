@@ -120,6 +120,17 @@ TEST_CASE("C92 an empty environment and an empty PATH are enough") {
   }
 }
 
+TEST_CASE("explain says what a mean of 8-bit values costs") {
+  HeddleProcess heddle;
+  const auto result = heddle.run({"explain", "--arch", "sm_90a", "--dtype", "e4m3", "--heads", "16",
+                                  "--seqlen-q", "16384", "--seqlen-kv", "16384"});
+  CHECK(result.code == 0);
+  CHECK_THAT(result.output, Contains("family=fa3"));
+  CHECK_THAT(result.output, Contains("about 18 % is lost at seqlen_kv=16384"));
+  CHECK_THAT(result.output, Contains("value_mean"));
+  CHECK_THAT(heddle.run({"explain", "--arch", "sm_90a"}).output, !Contains("accuracy"));
+}
+
 TEST_CASE("explain tells kernel, launch and what bounds it without a GPU") {
   const HeddleProcess heddle;
   const auto result = heddle.run(

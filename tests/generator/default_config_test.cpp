@@ -33,6 +33,30 @@ TEST_CASE("C59 the default is legal for every variant, size and architecture") {
   }
 }
 
+TEST_CASE(
+    "The default of e4m3 inputs is legal for every head dim, kind of scales and layout of V") {
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  for (int head_dim = 32; head_dim <= 256; head_dim += 32) {
+    for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+      for (const ScaleKind scales : {ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
+        for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+          for (const int seqlen_q : {1, 64, 4096}) {
+            const Variant variant{.dtype = DataType::kE4m3,
+                                  .head_dim = head_dim,
+                                  .mask = mask,
+                                  .scales = scales,
+                                  .value_layout = layout};
+            const auto config = default_config(variant, bucket(1, 1, seqlen_q, 4096), limits);
+            INFO(full_text(variant) << ' ' << canonical_text(config));
+            CHECK(config.family == Family::kFa3);
+            CHECK_FALSE(reject(variant, config, limits).has_value());
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("Keys are split only where they are many and blocks are few") {
   const DeviceLimits& limits = find_architecture("sm_90a");
   const auto splits = [&](const SizeBucket& sizes) {

@@ -2,6 +2,10 @@
 // under hostile schedules.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "runtime/host/verify.hpp"
 #include "runtime/testing/inputs.hpp"
 
@@ -39,12 +43,49 @@ KernelConfig config_of(int tile_m, int tile_n) {
   return config;
 }
 
-HostVerdict verify(const Problem& problem, const HostTensors& tensors, const KernelConfig& config) {
+HostConfig compile(const Problem& problem, const KernelConfig& config) {
   static HostCompiler compiler;
-  const DeviceLimits limits = small_device();
-  const HostConfig kernels = compile_for_host(compiler, problem.variant, config, limits);
-  return verify_on_host(make_host_case(problem, tensors), kernels, limits,
+  return compile_for_host(compiler, problem.variant, config, small_device());
+}
+
+HostVerdict verify(const Problem& problem, const HostTensors& tensors, const KernelConfig& config) {
+  return verify_on_host(make_host_case(problem, tensors), compile(problem, config), small_device(),
                         {3, {Landing::kLatest, Landing::kEarliest, Landing::kRandom}, 0});
+}
+
+/// What the generated float64 reference leaves in its workspace.
+AttentionResult generated_reference(const Problem& problem, const HostTensors& tensors) {
+  KernelConfig config;
+  config.family = Family::kReference;
+  config.tile_m = config.tile_n = 32;
+  const HostRun run = run_on_host(problem, compile(problem, config), small_device(), tensors, {});
+  REQUIRE(run.faults.empty());
+  const std::size_t rows = run.log_sum_exp.size();
+  const std::size_t columns = static_cast<std::size_t>(problem.variant.head_dim);
+  const std::size_t output = (rows * columns * sizeof(double) + 255) / 256 * 256;
+  REQUIRE(run.workspace.size() == output + 2 * rows * sizeof(double));
+  const auto read = [&](std::size_t at, std::size_t count) {
+    std::vector<double> values(count);
+    std::memcpy(values.data(), run.workspace.data() + at, count * sizeof(double));
+    return values;
+  };
+  AttentionResult result;
+  result.output = read(0, rows * columns);
+  result.log_sum_exp = read(output, rows);
+  result.cut_error = read(output + rows * sizeof(double), rows);
+  return result;
+}
+
+/// The largest difference, as a share of 1 + the size of what is expected.
+double largest_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i]) continue;  // infinities
+    const double share = std::abs(actual[i] - expected[i]) / (1 + std::abs(expected[i]));
+    largest = std::max(largest, std::isnan(share) ? 1.0 : share);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -83,6 +124,49 @@ TEST_CASE("fa3 takes e4m3 inputs of any length and every kind of tile") {
   }
 }
 
+TEST_CASE("fa3 transposes e4m3 values that come in rows") {
+  struct Row {
+    int head_dim, tile_m, tile_n, seqlen_q, seqlen_kv;
+  };
+  for (const Row& row :
+       {Row{64, 128, 64, 200, 300}, Row{32, 64, 32, 70, 33}, Row{96, 192, 96, 130, 200},
+        Row{128, 128, 128, 257, 129}, Row{256, 64, 64, 7, 127}, Row{64, 64, 160, 17, 500}}) {
+    for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+      Problem problem = problem_of(mask, ScaleKind::kHead, row.seqlen_q, row.seqlen_kv);
+      problem.variant.head_dim = row.head_dim;
+      problem.variant.value_layout = ValueLayout::kRows;
+      const auto verdict = verify(problem, make_inputs(problem, InputKind::kNormal, 19),
+                                  config_of(row.tile_m, row.tile_n));
+      INFO(enum_name(mask) << " head_dim " << row.head_dim << " tile " << row.tile_m << " x "
+                           << row.tile_n << ": " << verdict.explain());
+      CHECK(verdict.passed());
+    }
+  }
+}
+
+TEST_CASE("fa3 keeps NaN of hidden e4m3 values from causal rows, and shows it to the others") {
+  for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+    Problem problem = problem_of(MaskKind::kCausal, ScaleKind::kHead, 200, 200);
+    problem.variant.value_layout = layout;
+    HostTensors tensors = make_inputs(problem, InputKind::kNormal, 23);
+    constexpr int kKey = 150, kColumn = 5;
+    constexpr int kPlace = 144 + 13;  // key 6 of 16: position 4 * (6 % 8 / 2) + 6 % 2
+    const MatrixExtent extent = value_extent(problem);
+    const int at = layout == ValueLayout::kRows ? kKey * extent.columns + kColumn
+                                                : kColumn * extent.columns + kPlace - 1;
+    tensors.value[static_cast<std::size_t>(at)] = 0x7f;
+    const auto verdict = verify(problem, tensors, config_of(128, 64));
+    INFO(enum_name(layout) << ": " << verdict.explain());
+    CHECK(verdict.passed());
+    CHECK(std::isnan(make_host_case(problem, tensors).reference.output.back()) == false);
+    int found = 0;
+    for (const double entry : make_host_case(problem, tensors).reference.output) {
+      found += std::isnan(entry);
+    }
+    CHECK(found == 2 * 50);  // two heads, queries 150 to 199, one column
+  }
+}
+
 TEST_CASE("fa3 splits keys and packs heads of e4m3 inputs") {
   for (const ScaleKind scales : {ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
     for (const bool packs : {false, true}) {
@@ -98,6 +182,33 @@ TEST_CASE("fa3 splits keys and packs heads of e4m3 inputs") {
         INFO(enum_name(scales) << ' ' << packs << ' ' << splits << ": " << verdict.explain());
         CHECK(verdict.passed());
       }
+    }
+  }
+}
+
+TEST_CASE("generated references take e4m3 inputs") {
+  for (const ScaleKind scales :
+       {ScaleKind::kTensor, ScaleKind::kHead, ScaleKind::kBlock, ScaleKind::kToken}) {
+    for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
+      Problem problem = problem_of(MaskKind::kCausal, scales, 150, 140);  // rows without keys
+      problem.variant.value_layout = layout;
+      HostTensors tensors = make_inputs(problem, InputKind::kNormal, 21);
+      tensors.scales.value_mean.assign(static_cast<std::size_t>(problem.variant.head_dim), 0.75f);
+      tensors.scales.log_sum_exp_shift.assign(300, -1.5f);
+      INFO(enum_name(scales) << ' ' << enum_name(layout));
+      const auto expected = reference_attention(problem, tensors, ReferenceMode::kFloat64);
+      const auto actual = generated_reference(problem, tensors);
+      CHECK(largest_difference(actual.output, expected.output) < 1e-6);  // the scale is fp32
+      CHECK(largest_difference(actual.log_sum_exp, expected.log_sum_exp) < 1e-6);
+      CHECK(largest_difference(actual.cut_error, expected.cut_error) < 1e-9);
+      CHECK(*std::max_element(actual.cut_error.begin(), actual.cut_error.end()) > 1e-4);
+      KernelConfig baseline;
+      baseline.family = Family::kReference;
+      baseline.tile_m = baseline.tile_n = 32;
+      baseline.reference = ReferenceKind::kBaseline;
+      const auto verdict = verify(problem, tensors, baseline);
+      INFO(verdict.explain());
+      CHECK(verdict.passed());
     }
   }
 }

@@ -2,13 +2,12 @@
 // the same, and nothing overflows.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <random>
 #include <vector>
 
 #include "runtime/host/verify.hpp"
 #include "runtime/testing/element.hpp"
 #include "runtime/testing/inputs.hpp"
+#include "tests/testing/environment.hpp"
 
 namespace heddle {
 namespace {
@@ -58,11 +57,6 @@ Problem scaled_problem(const Variant& variant, double scale, const KernelConfig&
 HostTensors with_values_of_one(DataType dtype, HostTensors tensors) {
   for (std::uint16_t& bits : tensors.value) bits = element_from_float(dtype, 1.0f);
   return tensors;
-}
-
-std::uint64_t drawn_seed() {
-  const char* text = std::getenv("HEDDLE_SEED");
-  return text == nullptr ? std::random_device{}() : std::strtoull(text, nullptr, 10);
 }
 
 void check(HostCompiler& compiler, const Variant& variant, const KernelConfig& config,

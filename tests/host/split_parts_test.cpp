@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <random>
 
 #include "runtime/host/verify.hpp"
 #include "runtime/testing/inputs.hpp"
+#include "tests/testing/environment.hpp"
 
 namespace heddle {
 namespace {
@@ -28,11 +27,6 @@ KernelConfig config_with(bool split) {
   config.warps = 1;
   config.split_kv = split;
   return config;
-}
-
-std::uint64_t drawn_seed() {
-  const char* text = std::getenv("HEDDLE_SEED");
-  return text == nullptr ? std::random_device{}() : std::strtoull(text, nullptr, 10);
 }
 
 void check_problems(const Variant& variant, const std::vector<Problem>& problems,

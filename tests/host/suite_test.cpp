@@ -5,17 +5,12 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
-#include <random>
 
 #include "runtime/host/suite.hpp"
+#include "tests/testing/environment.hpp"
 
 namespace heddle {
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 #ifdef HEDDLE_SANITIZED
 constexpr int kStride = 10;
@@ -33,7 +28,7 @@ HostCompilerOptions compiler_options() {
 TEST_CASE("every family is right on the host, pair by pair of knobs and on the named cases") {
   HostCompiler compiler(compiler_options());
   HostSuiteOptions options;
-  options.seed = number_from("HEDDLE_SEED", std::random_device{}());
+  options.seed = drawn_seed();
   options.stride = static_cast<int>(number_from("HEDDLE_HOST_STRIDE", kStride));
   std::cout << "seed " << options.seed << ", compiler " << compiler.compiler() << '\n';
   const HostSuiteReport report = run_host_suite(compiler, find_architecture("sm_90a"), options, {});

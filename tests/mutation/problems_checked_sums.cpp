@@ -19,6 +19,17 @@ void add_checked_sums(Problems& list) {
                      .kv_heads = 1,
                      .inputs = InputKind::kJumps,
                      .rise = -110};
+  const Recipe late = with(plain, [](Recipe& recipe) {
+    recipe.name = "fa3 checked sums, half of the rows jump at the end";
+    recipe.inputs = InputKind::kNormal, recipe.late = 120, recipe.dtype = DataType::kFp16;
+    recipe.seqlen_q = 30, recipe.seqlen_kv = 16 * 21;
+  });
+  list.push_back(make(late));
+  list.push_back(make(with(late, [](Recipe& recipe) {
+    recipe.name = "fa3 checked sums, all rows jump at the end";
+    recipe.all_late = true, recipe.heads = 1, recipe.config.tile_n = 32;
+    recipe.seqlen_kv = 32 * 17;
+  })));
   list.push_back(make(plain));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 checked sums, rows that jump less, several tiles a block";
@@ -30,7 +41,7 @@ void add_checked_sums(Problems& list) {
     recipe.name = "fa3 checked sums, causal, two chains, odd values";
     recipe.mask = MaskKind::kCausal, recipe.head_dim = 136, recipe.kv_heads = 2;
     recipe.config.tile_m = 128, recipe.config.warps = 8, recipe.batch = 2;
-    recipe.seqlen_q = 150, recipe.seqlen_kv = 230, recipe.bad_values = 140;
+    recipe.seqlen_q = 90, recipe.seqlen_kv = 190, recipe.bad_values = 100;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {
     recipe.name = "fa3 checked sums, rising fast";

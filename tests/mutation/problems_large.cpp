@@ -100,7 +100,7 @@ void add_fa3_large(Problems& list) {
     recipe.config.pack_gqa = false, recipe.config.tma_store = true;
     recipe.config.tile_m = 128, recipe.config.warps = 8;
     recipe.config.scheduler = TileScheduler::kStatic, recipe.multiprocessors = 1;
-    recipe.heads = 2, recipe.kv_heads = 1, recipe.seqlen_q = 140, recipe.head_dim = 72;
+    recipe.heads = 1, recipe.kv_heads = 1, recipe.seqlen_q = 140, recipe.head_dim = 72;
     recipe.seqlen_kv = 145;
   })));
   list.push_back(make(with(plain, [](Recipe& recipe) {

@@ -16,10 +16,11 @@ constexpr std::size_t kBadDistance = 13;
 constexpr std::size_t kTile = 32;
 constexpr std::size_t kPiece = 8;  ///< elements of 16 bytes
 constexpr std::size_t kLongestTile = 64;
+constexpr std::size_t kLateKeys = 12;
 
 /// Strides unlike any other tensor's: `extra` counts units of the alignment, and is odd.
-Strides spread(const TensorShape& shape, int alignment, int extra) {
-  const int unit = alignment / 2;
+Strides spread(const TensorShape& shape, int alignment, DataType type, int extra) {
+  const int unit = alignment / element_bytes(type);
   const auto odd = [&](long long least) { return (least / unit + 1) / 2 * 2 * unit + unit; };
   Strides strides;
   strides.row = odd(shape.columns) + 2LL * unit * extra;
@@ -34,6 +35,9 @@ Problem make_problem(const Recipe& recipe) {
   problem.variant.head_dim = recipe.head_dim;
   problem.variant.mask = recipe.mask;
   problem.variant.alignment = recipe.alignment;
+  problem.variant.scales = recipe.scales;
+  problem.variant.value_layout = recipe.value_layout;
+  problem.variant.output_dtype = recipe.output_dtype;
   Sizes& sizes = problem.sizes;
   sizes.batch = recipe.batch;
   sizes.heads = recipe.heads;
@@ -42,10 +46,12 @@ Problem make_problem(const Recipe& recipe) {
   sizes.seqlen_kv = recipe.seqlen_kv;
   sizes.num_splits = recipe.num_splits;
   sizes.scale = recipe.scale > 0 ? recipe.scale : recipe.logit_factor / std::sqrt(recipe.head_dim);
-  sizes.query_strides = spread(query_shape(problem), recipe.alignment, 0);
-  sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, 1);
-  sizes.value_strides = spread(key_value_shape(problem), recipe.alignment, 2);
-  sizes.output_strides = spread(query_shape(problem), recipe.alignment, 3);
+  const DataType in = recipe.dtype;
+  sizes.query_strides = spread(query_shape(problem), recipe.alignment, in, 0);
+  sizes.key_strides = spread(key_value_shape(problem), recipe.alignment, in, 1);
+  sizes.value_strides = spread(value_shape(problem), recipe.alignment, in, 2);
+  sizes.output_strides =
+      spread(query_shape(problem), recipe.alignment, output_type(problem.variant), 3);
   if (recipe.shared_keys) sizes.key_strides.head = sizes.value_strides.batch = 0;
   return problem;
 }
@@ -109,6 +115,39 @@ void set_offsets(const Problem& problem, const Recipe& recipe, HostTensors& tens
   }
 }
 
+/// Column 1 of a query asks for what column 1 of the first keys has.
+void set_late(const Problem& problem, const Recipe& recipe, HostTensors& tensors) {
+  const DataType dtype = problem.variant.dtype;
+  const auto columns = static_cast<std::size_t>(recipe.head_dim);
+  const auto set = [&](std::vector<std::uint16_t>& rows, std::size_t row, double value) {
+    rows[row * columns + 1] = element_from_float(dtype, static_cast<float>(value));
+  };
+  const auto queries = static_cast<std::size_t>(recipe.seqlen_q);
+  for (std::size_t row = 0; row < tensors.query.size() / columns; ++row) {
+    const bool lower_half = row % queries % 16 >= 8;
+    const bool asks = recipe.all_late || lower_half == (row / queries % 2 != 0);
+    set(tensors.query, row, asks ? 1 / problem.sizes.scale : 0.0);
+  }
+  const auto keys = static_cast<std::size_t>(recipe.seqlen_kv);
+  for (std::size_t row = 0; row < tensors.key.size() / columns; ++row) {
+    set(tensors.key, row, row % keys < kLateKeys ? recipe.late : 0.0);
+  }
+}
+
+/// Unlike for each head, column and row.
+void set_means(const Problem& problem, HostTensors& tensors) {
+  NormalSource source(11);
+  const auto draw = [&](std::vector<float>& numbers, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(source.next()));
+  };
+  const TensorShape keys = key_value_shape(problem);
+  const TensorShape queries = query_shape(problem);
+  const auto size = [](int count) { return static_cast<std::size_t>(count); };
+  draw(tensors.scales.value_mean, size(keys.batch) * size(keys.heads) * size(keys.columns));
+  draw(tensors.scales.log_sum_exp_shift,
+       size(queries.batch) * size(queries.heads) * size(queries.rows));
+}
+
 }  // namespace
 
 SmallProblem make(const Recipe& recipe) {
@@ -127,6 +166,8 @@ SmallProblem make(const Recipe& recipe) {
   }
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
   if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
+  if (recipe.late != 0) set_late(made.problem, recipe, contiguous);
+  if (recipe.means) set_means(made.problem, contiguous);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
     made.clean = made.tensors;
@@ -142,6 +183,7 @@ std::vector<SmallProblem> small_problems() {
   add_fa1(list);
   add_fa3(list);
   add_checked_sums(list);
+  add_fp8(list);
   add_unfused(list);
   add_reference(list);
   return list;

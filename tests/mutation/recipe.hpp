@@ -36,7 +36,16 @@ struct Recipe {
   /// If not 0, logits are exact in fp32, of a scale that is a power of two: of every four queries
   /// one keeps them, one has this much added, one has it taken away, one has all of them 0.
   double offset = 0;
+  /// If not 0, how much larger the logits of the first keys are, which fa3 meets last: in even
+  /// heads for the upper half of each 16 queries, in odd heads for the lower half; or for all.
+  double late = 0;
+  bool all_late = false;
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
+  // e4m3 inputs.
+  ScaleKind scales = ScaleKind::kHead;
+  ValueLayout value_layout = ValueLayout::kRows;
+  DataType output_dtype = DataType::kBf16;
+  bool means = false;  ///< were taken off V and K
 };
 
 SmallProblem make(const Recipe& recipe);
@@ -58,6 +67,7 @@ void add_fa3(Problems& list);
 void add_checked_sums(Problems& list);
 void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
 void add_fa3_decode(Problems& list);
+void add_fp8(Problems& list);
 void add_unfused(Problems& list);
 void add_reference(Problems& list);
 

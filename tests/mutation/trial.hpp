@@ -29,9 +29,9 @@ struct Verdict {
 struct TrialOptions {
   int jobs = 1;
   std::string family;  ///< only this family's problems; empty = all
-  /// Of a check of one problem, about ten times what the slowest takes. CPU time: a busy machine
-  /// does not shorten it.
-  double cpu_seconds = 30;
+  /// Of a check of one problem; each takes a small part of it. CPU time: a busy machine does not
+  /// shorten it.
+  double cpu_seconds = 15;
 };
 
 /// Calls `report` with the mutant's index as each verdict comes in. Throws Error when a problem

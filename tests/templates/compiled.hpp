@@ -1,10 +1,12 @@
 #pragma once
 // Kernels compiled by this machine's NVRTC, without any cache.
 
-#include <cstdlib>
+#include <stdexcept>
+#include <string>
 
 #include "runtime/compiler.hpp"
 #include "tests/runtime/real_nvrtc.hpp"
+#include "tests/testing/environment.hpp"
 
 namespace heddle {
 
@@ -19,12 +21,6 @@ inline bool is_supported(const DeviceLimits& limits) {
     if (known == number) return true;
   }
   return false;
-}
-
-/// A number that the caller may set in the environment.
-inline unsigned number_from(const char* variable, unsigned otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
 /// Replaces the one occurrence of `from`; throws where it is not exactly one, since the test would

@@ -136,7 +136,8 @@ TEST_CASE("exact inputs leave e4m3's baseline nothing but the rounding of O") {
   CHECK(shown > 0.02);
 }
 
-TEST_CASE("largest_product_sum is of magnitudes, scaled, over the keys that a row sees") {
+TEST_CASE(
+    "cut_error is what products of both signs lose, by the weights of the keys that a row sees") {
   Problem problem = make_problem(DataType::kE4m3, 32, MaskKind::kCausal,
                                  {.seqlen_q = 2, .seqlen_kv = 3, .scale = 0.5});
   HostTensors tensors{std::vector<std::uint16_t>(64), std::vector<std::uint16_t>(96),
@@ -152,14 +153,27 @@ TEST_CASE("largest_product_sum is of magnitudes, scaled, over the keys that a ro
   tensors.scales.query_descale = {4};
   tensors.scales.key_descale = {0.25f};
   const auto result = reference_attention(problem, tensors, ReferenceMode::kFloat64);
-  CHECK(result.largest_product_sum == std::vector<double>{7.5, 10.5});
   CHECK(result.largest_logit == std::vector<double>{2.5, 3.5});
+  // Products of a key k: k and -2 k, so |-2 k| / 2 is its largest term, and signs cancel.
+  const auto expected = [&](int visible) {
+    double sum = 0, bias = 0, variance = 0;
+    for (int key = 0; key < visible; ++key) sum += std::exp(-keys[key] / 2);
+    for (int key = 0; key < visible; ++key) {
+      const double weight = std::exp(-keys[key] / 2) / sum;
+      const double cut = std::ldexp(std::abs(keys[key]), -13);
+      bias += weight * cut / 2;
+      variance += weight * weight * cut * cut * 33 / 3;
+    }
+    return bias + 4 * std::sqrt(variance);
+  };
+  CHECK(result.cut_error[0] == Approx(expected(2)));
+  CHECK(result.cut_error[1] == Approx(expected(3)));
   tensors.scales.log_sum_exp_shift = {-3, 0};  // logits of -1, 2.5 become -4, -0.5
   CHECK(reference_attention(problem, tensors, ReferenceMode::kFloat64).largest_logit ==
         std::vector<double>{4, 3.5});
   problem.variant.dtype = DataType::kFp16;
   tensors.scales = {};
-  CHECK(reference_attention(problem, tensors, ReferenceMode::kFloat64).largest_product_sum.empty());
+  CHECK(reference_attention(problem, tensors, ReferenceMode::kFloat64).cut_error.empty());
 }
 
 TEST_CASE("scales of the wrong shape are refused by name") {

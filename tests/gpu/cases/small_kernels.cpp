@@ -73,6 +73,7 @@ extern "C" __global__ void copy_late(uint* to, const uint* from, Word count, Wor
 }
 
 extern "C" __global__ void burn(Word span) { wait(span); }
+extern "C" __global__ void hold(Word span) { wait(span); }
 )";
 
 constexpr unsigned kThreads = 256;
@@ -103,9 +104,14 @@ void SmallKernels::launch(const char* name, const Grid& grid,
                           std::initializer_list<void*> arguments) const {
   DriverFunction function = nullptr;
   gpu_.check(gpu_.api().cuModuleGetFunction(&function, module_, name), "cuModuleGetFunction");
+  if (grid.shared_bytes > 0) {
+    gpu_.check(gpu_.api().cuFuncSetAttribute(function, FunctionAttribute::kMaxDynamicSharedBytes,
+                                             static_cast<int>(grid.shared_bytes)),
+               "cuFuncSetAttribute");
+  }
   std::vector<void*> list(arguments);
-  gpu_.check(gpu_.api().cuLaunchKernel(function, grid.blocks, 1, 1, kThreads, 1, 1, 0, grid.stream,
-                                       list.data(), nullptr),
+  gpu_.check(gpu_.api().cuLaunchKernel(function, grid.blocks, 1, 1, kThreads, 1, 1,
+                                       grid.shared_bytes, grid.stream, list.data(), nullptr),
              name);
 }
 
@@ -139,6 +145,12 @@ void SmallKernels::copy_late(void* to, const void* from, std::size_t bytes, doub
 void SmallKernels::burn(double seconds, DriverStream stream) const {
   std::uint64_t span = in_nanoseconds(seconds);
   launch("burn", {kManyBlocks, stream}, {&span});
+}
+
+void SmallKernels::hold(int multiprocessors, double seconds, DriverStream stream) const {
+  std::uint64_t span = in_nanoseconds(seconds);
+  const auto shared_bytes = static_cast<unsigned>(gpu_.limits().shared_bytes_per_block);
+  launch("hold", {static_cast<unsigned>(multiprocessors), stream, shared_bytes}, {&span});
 }
 
 }  // namespace heddle

@@ -35,11 +35,14 @@ class SmallKernels {
                  DriverStream stream) const;
   /// Keeps every SM busy for about this long.
   void burn(double seconds, DriverStream stream) const;
+  /// Keeps so many SMs to itself for about this long: each block takes all of one's shared memory.
+  void hold(int multiprocessors, double seconds, DriverStream stream) const;
 
  private:
   struct Grid {
     unsigned blocks;
     DriverStream stream;
+    unsigned shared_bytes = 0;
   };
   void launch(const char* name, const Grid& grid, std::initializer_list<void*> arguments) const;
 
