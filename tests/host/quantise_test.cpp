@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/host/quantiser.hpp"
+#include "runtime/host/verify.hpp"
 #include "runtime/testing/element.hpp"
 #include "runtime/testing/inputs.hpp"
 #include "runtime/testing/quantise.hpp"
@@ -214,6 +215,39 @@ TEST_CASE("zeros, NaN and infinity: a scale of 1, and NaN where they were") {
       for (const std::uint16_t bits : *tensor) odd += (bits & 0x7f) == 0x7f;
     }
     CHECK(odd == 4);
+  }
+}
+
+/// Quantised by its kernels, multiplied by fa3's: beside float64 over the originals.
+TEST_CASE("what the quantiser makes is what the kernels take") {
+  Subject subject = make_subject(ScaleKind::kBlock, 64, {true, true, true});
+  Problem& problem = subject.problem;
+  problem.variant.mask = MaskKind::kCausal;
+  problem.variant.value_layout = ValueLayout::kTransposed;
+  const InputNumbers numbers = subject.numbers();
+  const HostTensors made = subject.by_kernels(numbers);
+
+  const DeviceLimits limits = find_architecture("sm_90a");
+  KernelConfig config{.family = Family::kFa3, .tile_m = 64, .tile_n = 64, .warps = 4};
+  const HostConfig kernels = compile_for_host(compiler(), problem.variant, config, limits);
+  const HostVerdict verdict = verify_on_host(make_host_case(problem, made), kernels, limits, {3});
+  INFO(verdict.explain());
+  REQUIRE(verdict.passed());
+
+  Problem original = problem;
+  original.variant = {.dtype = subject.dtype, .head_dim = 64, .mask = MaskKind::kCausal};
+  const AttentionResult exact =
+      reference_attention(original, subject.inputs(numbers), ReferenceMode::kFloat64);
+  double squares = 0, errors = 0;
+  for (std::size_t i = 0; i < exact.output.size(); ++i) {
+    const auto output = static_cast<double>(bf16_to_float(verdict.run.output[i]));
+    errors += std::pow(output - exact.output[i], 2);
+    squares += std::pow(exact.output[i], 2);
+  }
+  CHECK(std::sqrt(errors / squares) < 0.03);
+  for (std::size_t row = 0; row < exact.log_sum_exp.size(); ++row) {
+    REQUIRE(std::abs(static_cast<double>(verdict.run.log_sum_exp[row]) - exact.log_sum_exp[row]) <
+            0.2);
   }
 }
 
