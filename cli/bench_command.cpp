@@ -15,6 +15,9 @@
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
+#include "generator/cost_model.hpp"
+#include "generator/legality.hpp"
+#include "tuner/config_kernels.hpp"
 #include "tuner/race.hpp"
 
 namespace heddle {
@@ -48,10 +51,7 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
   result.prediction = predict(problem, config, device.limits());
   const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
 
-  Candidate candidate;
-  candidate.config = config;
   std::vector<Racer> racers(1);
-  racers[0].candidate = &candidate;
   racers[0].kernels = load_config(device, problem.variant, config, compiled);
   racers[0].plan = plan_launch(problem, config, device.limits());
   const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}(),
@@ -59,10 +59,8 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
   racers[0].parameters = inputs.parameters(config, racers[0].plan);
   const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
   Meter meter(device, spin->cubin);
-  TuneOptions race_options;
-  race_options.samples = options.samples;
-  race(meter, racers, race_options);
-  result.timing = *candidate.timing;
+  race(meter, racers, options.samples);
+  result.timing = std::move(racers[0].timing);
   return result;
 }
 
@@ -117,15 +115,12 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
 
 /// A kernel ready to race; what the compiler says against it is only told.
 Racer make_racer(const Device& device, Compiler& compiler, const Problem& problem,
-                 Candidate& candidate) {
-  const KernelConfig& config = candidate.config;
+                 const KernelConfig& config) {
   const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
   if (compiled.rejection) {
     std::cerr << fmt::format("note: {}: {}\n", canonical_text(config), compiled.rejection->reason);
   }
   Racer racer;
-  racer.candidate = &candidate;
-  racer.keep = true;
   racer.kernels = load_config(device, problem.variant, config, compiled);
   racer.plan = plan_launch(problem, config, device.limits());
   return racer;
@@ -142,20 +137,16 @@ int run_pipeline_suite(const BenchOptions& options) {
     if (rejection) throw Error(ErrorCode::kNoLegalConfig, rejection->field, rejection->reason);
   }
   const InputSets inputs(*device, problem, 0, std::random_device{}());
-  std::vector<Candidate> candidates(kernels.size());
   std::vector<Racer> racers;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    candidates[i].config = kernels[i].config;
-    racers.push_back(make_racer(*device, compiler, problem, candidates[i]));
-    racers[i].parameters = inputs.parameters(kernels[i].config, racers[i].plan);
+  for (const AblationKernel& kernel : kernels) {
+    racers.push_back(make_racer(*device, compiler, problem, kernel.config));
+    racers.back().parameters = inputs.parameters(kernel.config, racers.back().plan);
   }
   const auto spin = compiler.compile(spin_kernel_source(device->limits().architecture));
   Meter meter(*device, spin->cubin);
-  TuneOptions race_options;
-  race_options.samples = options.samples;
-  race(meter, racers, race_options);
+  race(meter, racers, options.samples);
   std::vector<Timing> timings;
-  for (const Candidate& candidate : candidates) timings.push_back(*candidate.timing);
+  for (Racer& racer : racers) timings.push_back(std::move(racer.timing));
   const PublishedAblation published = published_ablation();
   if (options.json) {
     std::cout << ablation_json(kernels, timings, published);

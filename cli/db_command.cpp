@@ -8,28 +8,13 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
-#include "cli/services.hpp"
+#include "cli/db_actions.hpp"
+#include "cli/flags.hpp"
+#include "cli/report_page.hpp"
 #include "cli/terminal.hpp"
 
 namespace heddle {
 namespace {
-
-struct DbOptions {
-  ServiceFlags services;
-  std::string file;
-  std::string filter;
-  bool all = false;
-};
-
-std::string read_file(const std::string& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw Error(ErrorCode::kInvalidArgument, "file",
-                "cannot read '" + path + "'; check that the file exists and is not empty");
-  }
-  return text.str();
-}
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream stream(path, std::ios::binary);
@@ -75,6 +60,12 @@ void print_row(const Measurement& row) {
       row.device.capability_minor, row.device.sm_count, full_text(row.config),
       enum_name(row.evidence), format_seconds(row.median_seconds),
       format_seconds(row.spread_seconds), row.samples, row.clock_mhz);
+  if (row.evidence == Evidence::kMeasured) {
+    std::cout << fmt::format(
+        "  course  {}, {:.3f} of the default's time, {} registers, {} B of spills{}\n",
+        row.chosen ? "chosen" : "not chosen", row.relative, row.registers, row.spill_bytes,
+        row.warm ? ", inputs in L2" : "");
+  }
   if (row.check) {
     std::cout << fmt::format("  check   {}: max error {:.3e} against {:.3e} of the baseline\n",
                              row.check->passed ? "passed" : "FAILED", row.check->max_error,
@@ -104,22 +95,18 @@ int run_export(const DbOptions& options) {
 }
 
 int run_import(const DbOptions& options) {
-  const auto rows = import_yaml(read_file(options.file), options.file);
-  ResultsStore store(options.services.results_options());
-  if (store.in_memory()) {
-    throw Error(ErrorCode::kIo, "results",
-                "the results database '" + options.services.results_options().path +
-                    "' cannot be written; choose another with --results or $HEDDLE_DB");
-  }
-  for (const Measurement& row : rows) store.record(row);
-  if (store.unwritten_count() > 0) {
-    throw Error(
-        ErrorCode::kIo, "results",
-        fmt::format("{} of {} rows could not be written to '{}' (in use, read-only or full); "
-                    "import again, or choose another with --results or $HEDDLE_DB",
-                    store.unwritten_count(), rows.size(), store.path()));
-  }
+  const auto rows = import_yaml(read_text_file(options.file), options.file);
+  ResultsStore store = open_for_writing(options);
+  record_all(store, rows);
   std::cerr << fmt::format("imported {} rows into {}\n", rows.size(), store.path());
+  return kExitDone;
+}
+
+int run_report(const DbOptions& options) {
+  DbOptions every = options;
+  every.all = true;
+  write_file(options.file, report_page(rows_of(every)));
+  std::cerr << "written to " << options.file << '\n';
   return kExitDone;
 }
 
@@ -137,11 +124,39 @@ void add_row_flags(CLI::App& action, const std::shared_ptr<DbOptions>& options) 
 
 }  // namespace
 
+std::string read_text_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    throw Error(ErrorCode::kInvalidArgument, "file",
+                "cannot read '" + path + "'; check that the file exists and is not empty");
+  }
+  return text.str();
+}
+
+ResultsStore open_for_writing(const DbOptions& options) {
+  ResultsStore store(options.services.results_options());
+  if (!store.in_memory()) return store;
+  throw Error(ErrorCode::kIo, "results",
+              "the results database '" + options.services.results_options().path +
+                  "' cannot be written; choose another with --results or $HEDDLE_DB");
+}
+
+void record_all(ResultsStore& store, const std::vector<Measurement>& rows) {
+  store.record(rows);
+  if (store.unwritten_count() == 0) return;
+  throw Error(ErrorCode::kIo, "results",
+              fmt::format("{} of {} rows could not be written to '{}' (in use, read-only or full); "
+                          "try again, or choose another with --results or $HEDDLE_DB",
+                          store.unwritten_count(), rows.size(), store.path()));
+}
+
 void register_db(const CommandSink& sink) {
   auto options = std::make_shared<DbOptions>();
   auto action = std::make_shared<int (*)(const DbOptions&)>(nullptr);
-  CLI::App& verb = sink.add("db", "the database of measurements: list, show, export, import",
-                            [options, action] { return (*action)(*options); });
+  CLI::App& verb = sink.add(
+      "db", "the database of measurements: list, show, export, import, merge, prune, check, report",
+      [options, action] { return (*action)(*options); });
   verb.require_subcommand(1);
   CLI::App& list = add_action(verb, options, "list", "a line per winner");
   add_row_flags(list, options);
@@ -156,6 +171,31 @@ void register_db(const CommandSink& sink) {
   CLI::App& importing = add_action(verb, options, "import", "add the rows of a YAML file");
   importing.add_option("file", options->file, "what to read")->required();
   importing.callback([action] { *action = run_import; });
+  CLI::App& merging =
+      add_action(verb, options, "merge",
+                 "add the rows of other databases or YAML files; the newest evidence wins");
+  merging.add_option("files", options->files, "databases, or .yaml files")
+      ->required()
+      ->check(CLI::ExistingFile);
+  merging.callback([action] { *action = run_db_merge; });
+  CLI::App& pruning = add_action(verb, options, "prune",
+                                 "remove rows that newer evidence replaces, and damaged ones");
+  pruning.add_flag("--failures", options->failures,
+                   "remove failures too, so that those candidates are tried again");
+  pruning
+      .add_option("--older-than", options->older_than_days,
+                  "days; remove older rows too, winners and failed checks apart")
+      ->check(CLI::Range(1, kMaxCount));
+  pruning.add_flag("--cubins", options->cubins, "empty the cache of compiled kernels as well");
+  pruning.callback([action] { *action = run_db_prune; });
+  CLI::App& reporting = add_action(verb, options, "report", "a page about every tuning, as HTML");
+  reporting.add_option("-o,--output", options->file, "where to write")->required();
+  reporting.add_option("--filter", options->filter,
+                       "only rows whose problem or config contains this");
+  reporting.callback([action] { *action = run_report; });
+  CLI::App& checking = add_action(verb, options, "check", "whether both databases are sound");
+  checking.add_flag("--json", options->json, "print JSON");
+  checking.callback([action] { *action = run_db_check; });
 }
 
 }  // namespace heddle

@@ -33,13 +33,15 @@ SelectionPlace place_of(const TargetFlags& target, const ServiceFlags& services)
 }
 
 std::string why_chosen(const Choice& choice) {
+  const std::string fastest =
+      choice.partial ? "the best so far of an unfinished tuning " : "measured fastest ";
   switch (choice.match) {
     case Match::kExact:
-      return "measured fastest for this size on this kind of device";
+      return fastest + "for this size on this kind of device";
     case Match::kNearestSize:
-      return "measured fastest for " + regret_text(choice);
+      return fastest + "for " + regret_text(choice);
     case Match::kOtherDevice:
-      return "measured fastest on another device of this architecture, " + regret_text(choice);
+      return fastest + "on another device of this architecture, " + regret_text(choice);
     case Match::kPredicted:
       if (choice.expected_regret > 1) return "predicted fastest for " + regret_text(choice);
       return "predicted fastest for this size on this kind of device; nothing measured serves";

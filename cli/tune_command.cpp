@@ -10,7 +10,9 @@
 #include "cli/model_flags.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
+#include "tuner/shard.hpp"
 #include "tuner/tuner.hpp"
+#include "tuner/worker_location.hpp"
 
 namespace heddle {
 namespace {
@@ -27,6 +29,10 @@ struct TuneCommand {
   TargetFlags target;
   ServiceFlags services;
   std::vector<std::string> families;
+  std::string strategy = "exhaustive";
+  std::string worker;
+  std::string shard;
+  std::vector<std::string> bad;
   TuneOptions options;
   bool json = false;
 };
@@ -41,10 +47,10 @@ std::string stage_label(TuneStage stage, const std::string& problem) {
   switch (stage) {
     case TuneStage::kCompile:
       return problem + ": compiling";
-    case TuneStage::kCheck:
-      return problem + ": checking";
-    case TuneStage::kMeasure:
-      return problem + ": measuring";
+    case TuneStage::kSearch:
+      return problem + ": trying";
+    case TuneStage::kFinal:
+      return problem + ": last race";
   }
   return problem;
 }
@@ -56,6 +62,18 @@ TuneOptions options_of(const TuneCommand& command) {
     set_field(config, "family", name);
     options.families.push_back(config.family);
   }
+  options.strategy = *enum_value<Strategy>(command.strategy);
+  for (const std::string& name : command.bad) {
+    if (name == "all") {
+      for (const auto& [kind, text] : EnumNames<BadKind>::names) options.bad.push_back(kind);
+    } else if (const auto kind = enum_value<BadKind>(name)) {
+      options.bad.push_back(*kind);
+    } else {
+      throw Error(
+          ErrorCode::kInvalidArgument, "add-bad",
+          fmt::format("--add-bad: '{}' is not all or one of: {}", name, enum_choices<BadKind>()));
+    }
+  }
   return options;
 }
 
@@ -66,6 +84,7 @@ std::string command_of(const TuneCommand& command, const Problem& problem) {
     text += fmt::format(" --families {}", fmt::join(command.families, ","));
   }
   if (command.options.limit > 0) text += fmt::format(" --limit {}", command.options.limit);
+  if (command.options.warm) text += " --warm";
   return text + command.target.text();
 }
 
@@ -74,6 +93,11 @@ int run_tune(const TuneCommand& command) {
   drop_empty(problems);
   if (problems.empty()) return kExitDone;
   TuneOptions options = options_of(command);
+  if (!command.shard.empty()) {
+    const Share share = share_of(problems, parse_shard(command.shard));
+    problems = share.problems;
+    options.shard = share.candidates;
+  }
   const auto device = open_gpu_unless_target_given(command.services, command.target);
   const DeviceLimits limits = device ? device->limits() : command.target.resolve();
   const DeviceClass device_class = device ? device->device_class() : class_of(limits);
@@ -89,7 +113,14 @@ int run_tune(const TuneCommand& command) {
   std::signal(SIGINT, request_interrupt);
   std::signal(SIGTERM, request_interrupt);
 
-  const TuneTarget target{compiler, store, limits, device_class, device.get()};
+  const WorkerSetup worker{find_worker(command.worker), command.services.driver_path(), 0,
+                           command.services.compiler_options()};
+  if (device && worker.program.empty()) {
+    print_warning(
+        "candidates run in this process, since there is no heddle_tune_worker (--worker, "
+        "$HEDDLE_TUNE_WORKER): a kernel that hangs or crashes takes the tuning along");
+  }
+  const TuneTarget target{compiler, store, limits, device_class, device.get(), worker};
   std::vector<TuneReport> reports;
   for (const NamedProblem& problem : problems) {
     if (interrupt_requested) break;
@@ -125,9 +156,43 @@ void register_tune(const CommandSink& sink) {
       ->check(CLI::Range(0, kMaxCount));
   verb.add_option("--samples", command->options.samples, "samples of the final round")
       ->check(CLI::Range(1, kMaxCount));
-  verb.add_option("--threads", command->options.compile_threads, "compiling threads (0 = cores)")
+  verb.add_option("--strategy", command->strategy, "exhaustive, ranked, local or random")
+      ->check(CLI::IsMember({"exhaustive", "ranked", "local", "random"}));
+  verb.add_option("--budget", command->options.budget_seconds,
+                  "seconds for each problem; then the best so far wins (0 = no limit)")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_flag("--warm", command->options.warm,
+                "measure with inputs that stay in the L2 cache, and say so in the rows");
+  verb.add_flag("--fresh", command->options.fresh,
+                "measure anew what this heddle, driver and NVRTC have measured before");
+  verb.add_option("--shard", command->shard,
+                  "only part i of n, as 2/8: of the problems, or of the candidates where there are "
+                  "fewer problems; db merge joins the parts, and tuning once more chooses");
+  verb.add_option("--threads", command->options.compile.threads,
+                  "compiling processes (0 = as many as cores and memory allow)")
       ->check(CLI::Range(0, kMaxCount));
   verb.add_option("--seed", command->options.seed, "of the check's inputs (0 = drawn afresh)");
+  const std::string group = "Isolation";
+  verb.add_option("--worker", command->worker,
+                  "the program heddle_tune_worker, in which candidates run (default: beside this "
+                  "one; none = in this process)")
+      ->group(group);
+  verb.add_option("--candidate-seconds", command->options.runner.candidate_seconds,
+                  "what checking a candidate, or a round of measuring, may take")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  verb.add_option("--compile-seconds", command->options.compile.cpu_seconds,
+                  "what compiling a candidate may take, in processor time")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  const std::string test_group = "For tests";
+  verb.add_option(
+          "--add-bad", command->bad,
+          "add candidates that fail like this (all: of every kind): " + enum_choices<BadKind>())
+      ->delimiter(',')
+      ->group(test_group);
+  verb.add_flag("--only-bad", command->options.only_bad, "try no other candidates")
+      ->group(test_group);
   verb.add_flag("--json", command->json, "print JSON");
 }
 

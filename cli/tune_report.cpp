@@ -39,6 +39,27 @@ std::vector<std::string> table_row(const TuneReport& report) {
   return row;
 }
 
+/// How the search went, where that is worth a line.
+std::string course_text(const TuneReport& report) {
+  const std::string& name = report.problem.name;
+  std::string text;
+  if (report.known > 0) {
+    text += fmt::format("{}: {} known from earlier runs (--fresh measures them anew)\n", name,
+                        report.known);
+  }
+  if (report.lost_workers > 0) {
+    text += fmt::format("{}: {} worker(s) lost to candidates\n", name, report.lost_workers);
+  }
+  if (report.predicted || !report.winner) return text;
+  if (!report.stopped.empty()) text += fmt::format("{}: stopped: {}\n", name, report.stopped);
+  if (!report.finished) return text + name + ": not finished: the best so far\n";
+  if (report.part) {
+    text += name + ": a part of the candidates: none is chosen before all parts are merged\n";
+  }
+  return text + fmt::format("{}: noise floor {:.2f} % (two copies of one kernel)\n", name,
+                            100 * report.noise);
+}
+
 nlohmann::json candidate_json(const Candidate& candidate, bool predicted) {
   nlohmann::json json{{"config", canonical_text(candidate.config)},
                       {"seconds", seconds_of(candidate, predicted)},
@@ -72,6 +93,7 @@ std::string reports_table(const std::vector<TuneReport>& reports, const DeviceCl
     for (const std::string& failure : report.failures) {
       text += fmt::format("{}: rejected {}\n", report.problem.name, failure);
     }
+    text += course_text(report);
   }
   return text;
 }
@@ -87,6 +109,11 @@ std::string reports_json(const std::vector<TuneReport>& reports) {
                         {"checked", report.checked},
                         {"measured", report.measured},
                         {"evidence", report.predicted ? "predicted" : "measured"},
+                        {"known", report.known},
+                        {"finished", report.finished},
+                        {"stopped", report.stopped},
+                        {"lost_workers", report.lost_workers},
+                        {"noise", report.noise},
                         {"failures", report.failures}};
     if (report.winner) json["winner"] = candidate_json(*report.winner, report.predicted);
     if (report.baseline) json["default"] = candidate_json(*report.baseline, report.predicted);

@@ -77,16 +77,21 @@ class Events {
   std::vector<DriverEvent> events_;
 };
 
-double median_clock_mhz(const DeviceBuffer& buffer, std::size_t first, std::size_t stride) {
-  std::vector<SpinResult> results(buffer.bytes() / sizeof(SpinResult));
-  buffer.download(results.data(), buffer.bytes());
+/// The SM clock before every sample of the version whose first slot this is.
+std::vector<double> read_clocks_mhz(const std::vector<SpinResult>& results, std::size_t first,
+                                    std::size_t stride) {
   std::vector<double> clocks;
   for (std::size_t i = first; i < results.size(); i += stride) {
-    if (results[i].nanoseconds == 0) continue;
-    clocks.push_back(1e3 * static_cast<double>(results[i].cycles) /
-                     static_cast<double>(results[i].nanoseconds));
+    const auto nanoseconds = static_cast<double>(results[i].nanoseconds);
+    const auto cycles = static_cast<double>(results[i].cycles);
+    clocks.push_back(nanoseconds == 0 ? 0 : 1e3 * cycles / nanoseconds);
   }
-  return quantile(clocks, 0.5);
+  return clocks;
+}
+
+double median_clock_mhz(std::vector<double> clocks) {
+  std::erase(clocks, 0.0);
+  return quantile(std::move(clocks), 0.5);
 }
 
 }  // namespace
@@ -165,6 +170,8 @@ std::vector<Timing> Meter::State::run(std::span<const Work> versions,
     }
   }
   wait();
+  std::vector<SpinResult> results(samples * count);
+  spins.download(results.data(), spins.bytes());
 
   std::vector<Timing> timings(count);
   for (std::size_t version = 0; version < count; ++version) {
@@ -174,7 +181,8 @@ std::vector<Timing> Meter::State::run(std::span<const Work> versions,
     }
     timing.median_seconds = quantile(timing.seconds, 0.5);
     timing.spread_seconds = quantile(timing.seconds, 0.75) - quantile(timing.seconds, 0.25);
-    timing.clock_mhz = median_clock_mhz(spins, version, count);
+    timing.clocks_mhz = read_clocks_mhz(results, version, count);
+    timing.clock_mhz = median_clock_mhz(timing.clocks_mhz);
   }
   return timings;
 }

@@ -23,6 +23,7 @@ struct Timing {
   double spread_seconds = 0;  ///< interquartile range
   double clock_mhz = 0;       ///< median SM clock between the samples; 0 where it cannot be told
   std::vector<double> seconds;
+  std::vector<double> clocks_mhz;  ///< SM clock right before each sample; 0 where it cannot be told
 };
 
 /// Value below which that fraction of the samples lies, interpolated; 0 for no samples.

@@ -145,6 +145,7 @@ Choice select(const SelectionQuestion& question, const SelectionTarget& target,
       choice.config = found->config;
       choice.match = found->match;
       choice.expected_regret = found->expected_regret;
+      choice.partial = found->partial;
       choice.bucket = found->bucket;
       return choice;
     }

@@ -33,8 +33,9 @@ struct PassedOver {
 struct Choice {
   KernelConfig config;
   Match match = Match::kDefault;
-  double expected_regret = 1;           ///< factor of time, 1 = none known
-  SizeBucket bucket;                    ///< what the stored evidence is for
+  double expected_regret = 1;  ///< factor of time, 1 = none known
+  SizeBucket bucket;           ///< what the stored evidence is for
+  bool partial = false;        ///< the best so far of a tuning that did not come to its end
   std::vector<PassedOver> passed_over;  ///< the first of them, as looked at
 };
 

@@ -1,86 +1,145 @@
 #include "tuner/compile_pool.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "tuner/worker_messages.hpp"
 
 namespace heddle {
 namespace {
 
-/// The state the worker threads share.
-class Pool {
- public:
-  Pool(const TuneTarget& target, const Variant& variant, std::vector<Candidate>& candidates,
-       const TuneOptions& options)
-      : target_(target), variant_(variant), candidates_(candidates), options_(options) {}
+/// What NVRTC takes for a large kernel, with room.
+constexpr long long kUsualBytes = 1LL << 30;
+constexpr long long kLeastLimit = 2LL << 30;
+/// A machine so busy that a process gets less than this share of a core is past waiting for.
+constexpr double kLeastShare = 0.1;
 
-  void work() {
-    while (!stopped_) {
-      const std::size_t index = next_++;
-      if (index >= candidates_.size()) return;
-      if (options_.interrupted && options_.interrupted()) return;
-      compile(candidates_[index]);
-      report();
-    }
+/// Of main memory, without pushing others out; a guess where the system does not say.
+long long available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  long long kibibytes = 0;
+  while (file >> name >> kibibytes) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+    std::getline(file, unit);
   }
+  return 8LL << 30;
+}
 
-  void rethrow() const {
-    if (fatal_) std::rethrow_exception(fatal_);
-  }
-
- private:
-  void compile(Candidate& candidate) {
-    try {
-      candidate.kernels =
-          compile_config(target_.compiler, variant_, candidate.config, target_.limits);
-      if (candidate.kernels->rejection) candidate.failure = candidate.kernels->rejection->reason;
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::kNvrtcMissing) return stop();
-      candidate.failure = error.what();
-    } catch (...) {
-      stop();
-    }
-  }
-
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    if (!fatal_) fatal_ = std::current_exception();
-    stopped_ = true;
-  }
-
-  void report() {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    if (options_.progress) {
-      options_.progress({TuneStage::kCompile, done_, static_cast<int>(candidates_.size())});
-    }
-  }
-
-  const TuneTarget& target_;
-  const Variant& variant_;
-  std::vector<Candidate>& candidates_;
-  const TuneOptions& options_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<bool> stopped_{false};
-  std::mutex mutex_;
-  int done_ = 0;
-  std::exception_ptr fatal_;
-};
+int thread_count(int wanted) {
+  if (wanted > 0) return wanted;
+  const long long cores = std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<int>(std::clamp(available_bytes() / kUsualBytes, 1LL, cores));
+}
 
 }  // namespace
 
-void compile_candidates(const TuneTarget& target, const Variant& variant,
-                        std::vector<Candidate>& candidates, const TuneOptions& options) {
-  const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int wanted = options.compile_threads > 0 ? options.compile_threads : cores;
-  const int count = std::min(wanted, static_cast<int>(candidates.size()));
-  Pool pool(target, variant, candidates, options);
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back([&pool] { pool.work(); });
-  threads.clear();
-  pool.rethrow();
+CompilePool::CompilePool(Compiler& compiler, const Variant& variant, const DeviceLimits& device,
+                         const WorkerSetup& setup, const CompileLimits& limits)
+    : compiler_(compiler), variant_(variant), device_(device), setup_(setup), limits_(limits) {
+  const int count = thread_count(limits.threads);
+  memory_bytes_ = std::max(kLeastLimit, available_bytes() / count);
+  for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+CompilePool::~CompilePool() {
+  stopped_ = true;
+  // The lock: a thread that has looked at stopped_ but does not wait yet would miss the call.
+  { const std::lock_guard lock(mutex_); }
+  changed_.notify_all();
+}
+
+void CompilePool::add(const CompileJob& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(job);
+  }
+  changed_.notify_all();
+}
+
+std::optional<CompileResult> CompilePool::take(std::chrono::milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, wait, [&] { return fatal_ || !results_.empty(); });
+  if (fatal_) std::rethrow_exception(fatal_);
+  if (results_.empty()) return std::nullopt;
+  CompileResult result = std::move(results_.front());
+  results_.pop_front();
+  return result;
+}
+
+std::optional<CompileJob> CompilePool::next_job() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopped_ || !jobs_.empty(); });
+  if (stopped_) return std::nullopt;
+  const CompileJob job = jobs_.front();
+  jobs_.pop_front();
+  return job;
+}
+
+void CompilePool::work() {
+  std::unique_ptr<WorkerProcess> worker;
+  while (const auto job = next_job()) {
+    try {
+      finish(compile(*job, worker));
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (!fatal_) fatal_ = std::current_exception();
+      }
+      changed_.notify_all();
+      return;
+    }
+  }
+}
+
+void CompilePool::finish(CompileResult result) {
+  {
+    const std::lock_guard lock(mutex_);
+    results_.push_back(std::move(result));
+  }
+  changed_.notify_all();
+}
+
+CompileResult CompilePool::compile(const CompileJob& job, std::unique_ptr<WorkerProcess>& worker) {
+  CompileResult result;
+  result.id = job.id;
+  try {
+    auto kernels = std::make_shared<ConfigKernels>(run(job, worker));
+    if (kernels->rejection) result.failure = kernels->rejection->reason;
+    result.kernels = std::move(kernels);
+  } catch (const WorkerLost& lost) {
+    worker.reset();
+    const bool late = lost.why == WorkerLost::Why::kTimedOut;
+    result.failure = late ? std::string("compile time-out: ") + lost.what()
+                          : std::string("its compiling process ") + lost.what();
+  } catch (const Error& error) {
+    const bool stops_all = error.code() != ErrorCode::kCompileFailed &&
+                           error.code() != ErrorCode::kOutOfMemory &&
+                           error.code() != ErrorCode::kNoLegalConfig;
+    if (stops_all) throw;
+    result.failure = error.what();
+  }
+  return result;
+}
+
+ConfigKernels CompilePool::run(const CompileJob& job, std::unique_ptr<WorkerProcess>& worker) {
+  if (setup_.program.empty()) {
+    return compile_config(compiler_, variant_, job.config, device_, job.bad);
+  }
+  if (!worker) worker = std::make_unique<WorkerProcess>(setup_);
+  nlohmann::json request{{"do", "compile"},
+                         {"variant", canonical_text(variant_)},
+                         {"config", canonical_text(job.config)},
+                         {"limits", to_message(device_)}};
+  if (job.bad) request["bad"] = static_cast<int>(*job.bad);
+  Patience patience;
+  patience.cpu_seconds = limits_.cpu_seconds;
+  patience.seconds = limits_.cpu_seconds / kLeastShare;
+  patience.memory_bytes = memory_bytes_;
+  patience.interrupted = [this] { return stopped_.load(); };
+  return kernels_of(worker->ask(request, patience).at("kernels"));
 }
 
 }  // namespace heddle

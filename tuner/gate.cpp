@@ -140,7 +140,7 @@ Comparison verify_config(const Device& device, const VerifyCase& verify_case,
   const auto log_sum_exp = buffers.log_sum_exp();
   buffers.poison_outputs();
   run_once(device, problem, config, kernels, buffers);
-  if (!buffers.guards_intact()) return failed("a guard band around the tensors was written to");
+  if (!buffers.guards_intact()) return failed(std::string(kGuardBandWritten));
   if (buffers.output() != output || !same_bits(buffers.log_sum_exp(), log_sum_exp)) {
     return failed("two runs on the same input differ");
   }

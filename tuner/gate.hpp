@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "runtime/compiler.hpp"
@@ -30,6 +31,9 @@ std::vector<KernelConfig> reference_configs();
 /// What a tuned problem is checked by: its own lengths and a ragged size, with fewer sequences and
 /// heads where that is enough, and more sequences where there would be too few outputs for an RMS.
 std::array<Problem, 2> gate_problems(const Problem& tuned);
+
+/// What Gate says of a kernel that wrote outside its tensors: nothing on that device is sure then.
+constexpr std::string_view kGuardBandWritten = "a guard band around the tensors was written to";
 
 /// What no kernel may pass that is wrong: fresh random inputs, poisoned outputs, guard bands, two
 /// runs that must agree bit for bit, every element of O and LSE against the float64 reference.

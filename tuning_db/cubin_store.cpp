@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tuning_db/cubin_memory.hpp"
+#include "tuning_db/cubin_row.hpp"
 #include "tuning_db/database.hpp"
 
 namespace heddle {
@@ -23,31 +24,6 @@ long long now_microseconds() {
   return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-/// Covers the blob, the columns that come back with it, and the key: one damaged byte in SQLite's
-/// index makes a key lead to another key's sound row.
-std::string checksum_of(const std::string& key, const StoredCubin& cubin,
-                        const std::string& notes) {
-  const Hash128 code = hash_bytes(cubin.bytes.data(), cubin.bytes.size());
-  return hash_text(key + '\n' + code.hex() + '\n' + cubin.entry + '\n' + notes).hex();
-}
-
-/// nullopt for a damaged row, or one with notes of a newer heddle.
-std::optional<StoredCubin> read_row(const std::string& key, SQLite::Statement& row) {
-  StoredCubin cubin;
-  const std::string notes = row.getColumn("notes").getString();
-  cubin.entry = row.getColumn("entry").getString();
-  const SQLite::Column code = row.getColumn("code");
-  const char* data = static_cast<const char*>(code.getBlob());
-  if (data != nullptr) cubin.bytes.assign(data, data + code.getBytes());
-  if (row.getColumn("checksum").getString() != checksum_of(key, cubin, notes)) return std::nullopt;
-  try {
-    cubin.notes = parse_canonical<CompileNotes>(notes);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-  return cubin;
-}
-
 void insert_row(SQLite::Database& database, const std::string& key, const StoredCubin& cubin) {
   const std::string notes = canonical_text(cubin.notes);
   SQLite::Statement insert(database,
@@ -55,7 +31,7 @@ void insert_row(SQLite::Database& database, const std::string& key, const Stored
                            " (key, checksum, entry, notes, bytes, last_used, code)"
                            " VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert.bind(1, key);
-  insert.bind(2, checksum_of(key, cubin, notes));
+  insert.bind(2, cubin_checksum(key, cubin, notes));
   insert.bind(3, cubin.entry);
   insert.bind(4, notes);
   insert.bind(5, static_cast<std::int64_t>(cubin.bytes.size()));
@@ -142,7 +118,7 @@ std::optional<StoredCubin> CubinStore::get(const Hash128& key) {
         file, "SELECT checksum, entry, notes, code, last_used FROM cubins WHERE key = ?");
     query.bind(1, name);
     if (!query.executeStep()) return;
-    found = read_row(name, query);
+    found = read_cubin_row(name, query);
     last_used = query.getColumn("last_used").getInt64();
   });
   if (!read || !found) return std::nullopt;

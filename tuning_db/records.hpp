@@ -97,6 +97,17 @@ struct Measurement {
   int samples = 0;
   double clock_mhz = 0;
   std::string failure;  ///< why, when evidence is kFailed
+  /// Picked by a tuning that came to its end. Before that its rows are the best so far and no more.
+  bool chosen = false;
+  double relative = 0;  ///< its time over the default config's, the two in turns; 0 = unknown
+  double interval_seconds = 0;  ///< half of the median's 95 % confidence interval
+  double noise = 0;  ///< of chosen ones: what two copies of one kernel differed by, as a fraction
+  double elapsed_seconds = 0;  ///< since its tuning began
+  bool warm = false;           ///< inputs stayed in the L2 cache, as asked for
+  int registers = 0;           ///< per thread, the most of its kernels
+  int spill_bytes = 0;         ///< stored per thread, the same
+  std::string tuning;          ///< which run of the tuner
+  std::string timings;         ///< every sample as nanoseconds@MHz, in the order measured
   std::optional<CheckRecord> check;
   Provenance provenance;
 
@@ -108,7 +119,18 @@ struct Measurement {
         field("spread_seconds", &Measurement::spread_seconds, "their interquartile range"),
         field("samples", &Measurement::samples, "how many"),
         field("clock_mhz", &Measurement::clock_mhz, "SM clock while measuring"),
-        field("failure", &Measurement::failure, "why it failed"));
+        field("failure", &Measurement::failure, "why it failed"),
+        field("chosen", &Measurement::chosen, "picked by a finished tuning"),
+        field("relative", &Measurement::relative, "time over the default config's"),
+        field("interval_seconds", &Measurement::interval_seconds,
+              "half of the median's 95 % confidence interval"),
+        field("noise", &Measurement::noise, "what two copies of one kernel differed by"),
+        field("elapsed_seconds", &Measurement::elapsed_seconds, "since its tuning began"),
+        field("warm", &Measurement::warm, "inputs stayed in the L2 cache"),
+        field("registers", &Measurement::registers, "per thread"),
+        field("spill_bytes", &Measurement::spill_bytes, "stored per thread"),
+        field("tuning", &Measurement::tuning, "which run of the tuner"),
+        field("timings", &Measurement::timings, "every sample, nanoseconds@MHz"));
   }
 };
 
@@ -135,6 +157,8 @@ struct Lookup {
   /// another device, of the SM counts. An assumption to rank and warn by, not a measurement.
   double expected_regret = 1;
   SizeBucket bucket;  ///< the size it was measured or predicted for
+  /// Measured, but only the best so far of a tuning that did not end.
+  bool partial = false;
 };
 
 /// What whoever asked makes of an answer.

@@ -12,11 +12,11 @@ namespace {
 /// Layer, device and size bucket, the two as canonical texts.
 using PlaceKey = std::tuple<Layer, std::string, std::string>;
 
-/// The newest valid evidence of one config in one place.
+/// The newest valid evidence of one config in one place; what a tuning chose beside what was only
+/// measured.
 struct Contender {
   const Measurement* row;
   Layer layer;
-  std::size_t age_rank;  ///< position among the rows: later = newer within one second
 
   PlaceKey place() const {
     return {layer, canonical_text(row->device), canonical_text(row->bucket)};
@@ -41,30 +41,25 @@ bool speaks_against(const Measurement& failure, const Measurement& success) {
          (check_failed(failure) || failure.bucket == success.bucket);
 }
 
-bool is_newer(const Contender& left, const Contender& right) {
-  return std::tie(left.row->provenance.when, left.age_rank) >
-         std::tie(right.row->provenance.when, right.age_rank);
-}
-
 using Acceptance = std::function<bool(const Measurement&)>;
 
 std::vector<Contender> contenders(const std::vector<RankedRow>& rows, Evidence wanted,
                                   const Acceptance& accept) {
-  std::map<std::pair<PlaceKey, std::string>, Contender> newest;
+  std::map<std::tuple<PlaceKey, std::string, bool>, Contender> newest;
   std::vector<Contender> failures;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Contender contender{rows[i].row, rows[i].layer, i};
+  for (const RankedRow& ranked : rows) {
+    const Contender contender{ranked.row, ranked.layer};
     const Measurement& row = *contender.row;
     if (row.evidence == Evidence::kFailed || check_failed(row)) failures.push_back(contender);
     if (!is_valid(row, wanted) || !accept(row)) continue;
     const auto [known, inserted] =
-        newest.try_emplace({contender.place(), canonical_text(row.config)}, contender);
-    if (!inserted && is_newer(contender, known->second)) known->second = contender;
+        newest.try_emplace({contender.place(), canonical_text(row.config), row.chosen}, contender);
+    if (!inserted && is_newer(row, *known->second.row)) known->second = contender;
   }
   std::vector<Contender> standing;
   for (const auto& [key, contender] : newest) {
     const bool condemned = std::any_of(failures.begin(), failures.end(), [&](const auto& failure) {
-      return speaks_against(*failure.row, *contender.row) && is_newer(failure, contender);
+      return speaks_against(*failure.row, *contender.row) && is_newer(*failure.row, *contender.row);
     });
     if (!condemned) standing.push_back(contender);
   }
@@ -103,10 +98,17 @@ Acceptance acceptance(const Question& question) {
   }
 }
 
-/// Keeps the faster of two rows for one place.
-void keep_faster(std::map<std::string, const Measurement*>& best, const Measurement& row) {
+/// What a finished tuning chose, the last one first; then the fastest of what was measured.
+bool is_better(const Measurement& left, const Measurement& right) {
+  if (left.chosen != right.chosen) return left.chosen;
+  if (left.chosen) return is_newer(left, right);
+  return left.median_seconds < right.median_seconds;
+}
+
+/// Keeps the better of two rows for one place.
+void keep_better(std::map<std::string, const Measurement*>& best, const Measurement& row) {
   const auto [known, inserted] = best.try_emplace(canonical_text(row.bucket), &row);
-  if (!inserted && row.median_seconds < known->second->median_seconds) known->second = &row;
+  if (!inserted && is_better(row, *known->second)) known->second = &row;
 }
 
 }  // namespace
@@ -116,20 +118,27 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
   const auto wanted =
       question.match == Match::kPredicted ? Evidence::kPredicted : Evidence::kMeasured;
   auto standing = contenders(rows, wanted, acceptance(question));
-  const auto rank = [&](const Contender& contender) {
-    return std::tuple(doublings(contender.row->device.sm_count, question.device.sm_count),
-                      bucket_distance(contender.row->bucket, question.bucket), contender.layer,
-                      contender.row->median_seconds);
+  const auto distance_of = [&](const Contender& contender) {
+    return std::pair(doublings(contender.row->device.sm_count, question.device.sm_count),
+                     bucket_distance(contender.row->bucket, question.bucket));
   };
-  // Equal ranks keep the order of contenders(), which is that of the canonical texts.
-  std::stable_sort(standing.begin(), standing.end(),
-                   [&](const auto& left, const auto& right) { return rank(left) < rank(right); });
+  // Equal ones keep the order of contenders(), which is that of the canonical texts.
+  std::stable_sort(standing.begin(), standing.end(), [&](const auto& left, const auto& right) {
+    const auto left_distance = distance_of(left), right_distance = distance_of(right);
+    if (left_distance != right_distance) return left_distance < right_distance;
+    if (left.row->chosen != right.row->chosen) return left.row->chosen;
+    if (left.layer != right.layer) return left.layer < right.layer;
+    return is_better(*left.row, *right.row);
+  });
   std::set<PlaceKey> left;
   for (const Contender& contender : standing) {
     if (left.count(contender.place()) > 0) continue;
-    const double distance = std::get<0>(rank(contender)) + std::get<1>(rank(contender));
-    const Lookup answer{contender.row->config, question.match, contender.row->median_seconds,
-                        std::pow(1 + kRegretPerDoubling, distance), contender.row->bucket};
+    const auto [device_distance, size_distance] = distance_of(contender);
+    const double regret = std::pow(1 + kRegretPerDoubling, device_distance + size_distance);
+    const bool partial = wanted == Evidence::kMeasured && !contender.row->chosen;
+    const Lookup answer{contender.row->config,         question.match,
+                        contender.row->median_seconds, regret,
+                        contender.row->bucket,         partial};
     const Verdict verdict = judge(answer);
     if (verdict == Verdict::kTake) return answer;
     if (verdict == Verdict::kNextPlace) left.insert(contender.place());
@@ -148,11 +157,11 @@ std::vector<Measurement> best_rows(const std::vector<Measurement>& rows) {
   for (const auto& [place, group] : groups) {
     std::map<std::string, const Measurement*> best;
     for (const auto& measured : contenders(group, Evidence::kMeasured, everywhere)) {
-      keep_faster(best, *measured.row);
+      keep_better(best, *measured.row);
     }
     std::map<std::string, const Measurement*> predicted;
     for (const auto& guess : contenders(group, Evidence::kPredicted, everywhere)) {
-      keep_faster(predicted, *guess.row);
+      keep_better(predicted, *guess.row);
     }
     best.merge(predicted);  // keeps what is measured
     for (const auto& [bucket, row] : best) winners.push_back(*row);

@@ -11,7 +11,6 @@ namespace heddle {
 
 enum class Layer { kUser, kShipped };
 
-/// One row with its place in time: of two rows of the same second, the later one is newer.
 struct RankedRow {
   const Measurement* row = nullptr;
   Layer layer = Layer::kUser;
@@ -25,13 +24,17 @@ struct Question {
 
 using Judge = std::function<Verdict(const Lookup&)>;
 
-/// The first answer of that kind that the judge takes, best first, among rows of one variant in the
-/// order they were recorded.
+/// The first answer of that kind that the judge takes, best first, among rows of one variant. Their
+/// order does not matter, so that it is the same in a database and in what it was merged into.
 std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Question& question,
                                   const Judge& judge);
 
 /// Best row per (variant, bucket, device): measured ones first, predicted where there is none.
 std::vector<Measurement> best_rows(const std::vector<Measurement>& rows);
+
+/// Whether it has the later time; within one second, the later place in its tuning, else the later
+/// place in the total order (a failure comes after a success).
+bool is_newer(const Measurement& left, const Measurement& right);
 
 /// A total order of rows by what they are about, then by age: for lists and exports.
 bool listed_before(const Measurement& left, const Measurement& right);

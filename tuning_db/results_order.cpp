@@ -1,5 +1,7 @@
 #include "tuning_db/results_lookup.hpp"
 
+#include <tuple>
+
 namespace heddle {
 namespace {
 
@@ -23,6 +25,14 @@ int compare_checks(const std::optional<CheckRecord>& left,
 }
 
 }  // namespace
+
+bool is_newer(const Measurement& left, const Measurement& right) {
+  const auto time = [](const Measurement& row) {
+    return std::tie(row.provenance.when, row.elapsed_seconds);
+  };
+  if (time(left) != time(right)) return time(left) > time(right);
+  return listed_before(right, left);
+}
 
 bool listed_before(const Measurement& left, const Measurement& right) {
   int order = compare(left.variant, right.variant);

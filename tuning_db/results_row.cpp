@@ -33,6 +33,9 @@ concept HasFields = requires {
 ColumnValue encode(int value) {
   return static_cast<long long>(value);
 }
+ColumnValue encode(bool value) {
+  return static_cast<long long>(value);
+}
 ColumnValue encode(double value) {
   return value;
 }
@@ -56,6 +59,9 @@ void decode(const ColumnValue& column, int& value) {
   value = static_cast<int>(wide);
   if (value != wide) throw std::bad_variant_access();
 }
+void decode(const ColumnValue& column, bool& value) {
+  value = std::get<long long>(column) != 0;
+}
 void decode(const ColumnValue& column, double& value) {
   value = std::get<double>(column);
 }
@@ -75,6 +81,7 @@ void decode(const ColumnValue& column, std::optional<CheckRecord>& value) {
 }
 
 std::string text_of(const ColumnValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) return "null";
   if (const auto* number = std::get_if<long long>(&value)) return value_text(*number);
   if (const auto* real = std::get_if<double>(&value)) return value_text(*real);
   return value_text(std::get<std::string>(value));

@@ -1,11 +1,14 @@
 #include "tuning_db/results_store.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <algorithm>
 #include <mutex>
 #include <set>
 
 #include "tuning_db/database.hpp"
 #include "tuning_db/results_lookup.hpp"
+#include "tuning_db/results_merge.hpp"
 #include "tuning_db/results_row.hpp"
 #include "tuning_db/results_table.hpp"
 
@@ -117,8 +120,39 @@ std::vector<Measurement> ResultsStore::list() const {
   return rows;
 }
 
+std::vector<Measurement> ResultsStore::rows_of(const Variant& variant,
+                                               const DeviceClass& device) const {
+  const std::lock_guard lock(state_->mutex);
+  const SizeBucket any;
+  const RowQuery query{variant, any, device, RowFilter::kThisDevice};
+  std::vector<Measurement> rows;
+  state_->database.read([&](SQLite::Database& file) { rows = select_rows(file, query); });
+  for (const Measurement& row : state_->unwritten) {
+    if (is_selected(row, query)) rows.push_back(row);
+  }
+  return rows;
+}
+
 std::vector<Measurement> ResultsStore::winners() const {
   return best_rows(list());
+}
+
+std::optional<ResultsStore::Pruned> ResultsStore::prune(const Pruning& pruning) {
+  const std::lock_guard lock(state_->mutex);
+  state_->flush();
+  Pruned pruned;
+  const bool done = state_->database.write([&](SQLite::Database& file) {
+    pruned = {};
+    pruned.damaged = delete_damaged_rows(file);
+    const auto rows = select_all_rows(file);
+    const auto superfluous = superfluous_rows(rows, pruning.failures, pruning.older_than);
+    delete_rows(file, superfluous);
+    pruned.removed = static_cast<long long>(superfluous.size());
+    pruned.kept = static_cast<long long>(rows.size()) - pruned.removed;
+  });
+  if (!done) return std::nullopt;
+  state_->database.read([](SQLite::Database& file) { file.exec("VACUUM"); });
+  return pruned;
 }
 
 long long ResultsStore::query_count() const {

@@ -39,11 +39,12 @@ class ResultsStore {
   /// Best winner for the question that the judge takes, in this order: measured for exactly this
   /// (variant, bucket, device class); measured for the nearest other bucket; measured on another
   /// device of the same compute capability (nearest SM count, then nearest bucket); predicted
-  /// (nearest bucket). Within one of these: nearest first, then user rows before shipped ones, then
-  /// the fastest. A config is out where a failure is newer than its success with the same source
-  /// hash: a failed check counts in every bucket, any other failure in its own. The judge has the
-  /// last word (and must not call this store): it is shown one answer after the other. nullopt = it
-  /// took none.
+  /// (nearest bucket). Within one of these: nearest first, then what a finished tuning chose (a
+  /// user's before a shipped one, then the newest) before what is only measured (a user's before a
+  /// shipped one, then the fastest). A config is out where a failure is newer than its success with
+  /// the same source hash: a failed check counts in every bucket, any other failure in its own. The
+  /// judge has the last word (and must not call this store): it is shown one answer after the
+  /// other. nullopt = it took none.
   std::optional<Lookup> find(const Variant& variant, const SizeBucket& bucket,
                              const DeviceClass& device,
                              const std::function<Verdict(const Lookup&)>& judge) const;
@@ -52,8 +53,24 @@ class ResultsStore {
                              const DeviceClass& device,
                              const std::function<bool(const KernelConfig&)>& legal) const;
 
-  std::vector<Measurement> list() const;     ///< every readable user row, in a stable order
+  std::vector<Measurement> list() const;  ///< every readable user row, in a stable order
+  /// Those for a variant on a device class, in the order of their recording.
+  std::vector<Measurement> rows_of(const Variant& variant, const DeviceClass& device) const;
   std::vector<Measurement> winners() const;  ///< best of them per (variant, bucket, device)
+
+  struct Pruning {
+    bool failures = false;   ///< all failures too, so that those candidates are tried again
+    std::string older_than;  ///< and what is older than this time, unless it answers; "" = none
+  };
+  struct Pruned {
+    long long removed = 0;
+    long long damaged = 0;  ///< removed beside these
+    long long kept = 0;
+  };
+  /// Removes rows of the file that no question is answered by: those replaced by newer evidence for
+  /// the same sizes, config and source, and damaged ones. What winners() says stays the same.
+  /// nullopt = the file could not be written.
+  std::optional<Pruned> prune(const Pruning& pruning);
 
   long long query_count() const;  ///< SELECTs made by find(), for tests and `devices`
   StorageState state() const;

@@ -48,15 +48,27 @@ ColumnValue read_value(const SQLite::Column& column) {
 }
 
 /// Column 0 is the checksum, the data follow.
-std::optional<Measurement> read_row(SQLite::Statement& statement) {
+std::vector<ColumnValue> read_values(SQLite::Statement& statement) {
   std::vector<ColumnValue> values;
   for (int i = 1; i < statement.getColumnCount(); ++i) {
     values.push_back(read_value(statement.getColumn(i)));
   }
-  auto row = measurement_of(values);
+  return values;
+}
+
+std::optional<Measurement> read_row(SQLite::Statement& statement) {
+  auto row = measurement_of(read_values(statement));
   if (!row) return std::nullopt;
   const bool intact = row_checksum(columns_of(*row)) == statement.getColumn(0).getString();
   return intact ? row : std::nullopt;
+}
+
+/// Whether the row is as it was written, known fields or not.
+bool is_intact(SQLite::Statement& statement) {
+  auto columns = columns_of(Measurement{});
+  auto values = read_values(statement);
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].value = std::move(values[i]);
+  return row_checksum(columns) == statement.getColumn(0).getString();
 }
 
 std::vector<Measurement> read_rows(SQLite::Statement& statement) {
@@ -106,6 +118,45 @@ std::vector<Measurement> select_rows(SQLite::Database& database, const RowQuery&
 std::vector<Measurement> select_all_rows(SQLite::Database& database) {
   SQLite::Statement statement(database, select_text() + "ORDER BY id");
   return read_rows(statement);
+}
+
+RowCensus count_rows(SQLite::Database& database) {
+  SQLite::Statement statement(database, select_text());
+  RowCensus census;
+  while (statement.executeStep()) {
+    if (read_row(statement)) {
+      ++census.sound;
+    } else if (is_intact(statement)) {
+      ++census.newer;
+    } else {
+      ++census.damaged;
+    }
+  }
+  return census;
+}
+
+void delete_rows(SQLite::Database& database, const std::vector<Measurement>& rows) {
+  SQLite::Statement remove(database, "DELETE FROM measurements WHERE checksum = ?");
+  for (const Measurement& row : rows) {
+    remove.bind(1, row_checksum(columns_of(row)));
+    remove.exec();
+    remove.reset();
+  }
+}
+
+long long delete_damaged_rows(SQLite::Database& database) {
+  std::vector<std::string> damaged;  // by checksum, which is unique whatever else a row holds
+  SQLite::Statement statement(database, select_text());
+  while (statement.executeStep()) {
+    if (!is_intact(statement)) damaged.push_back(statement.getColumn(0).getString());
+  }
+  SQLite::Statement remove(database, "DELETE FROM measurements WHERE checksum = ?");
+  for (const std::string& checksum : damaged) {
+    remove.bind(1, checksum);
+    remove.exec();
+    remove.reset();
+  }
+  return static_cast<long long>(damaged.size());
 }
 
 bool is_selected(const Measurement& row, const RowQuery& query) {

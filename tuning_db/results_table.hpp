@@ -33,6 +33,18 @@ struct RowQuery {
 std::vector<Measurement> select_rows(SQLite::Database& database, const RowQuery& query);
 std::vector<Measurement> select_all_rows(SQLite::Database& database);
 
+/// How sound the rows are.
+struct RowCensus {
+  long long sound = 0;
+  long long newer = 0;    ///< sound, but with fields that this heddle does not know
+  long long damaged = 0;  ///< not what was written
+};
+RowCensus count_rows(SQLite::Database& database);
+
+void delete_rows(SQLite::Database& database, const std::vector<Measurement>& rows);
+/// How many there were.
+long long delete_damaged_rows(SQLite::Database& database);
+
 /// The same choice among rows in memory. kExact keeps every bucket: memory is cheap to look at.
 bool is_selected(const Measurement& row, const RowQuery& query);
 

@@ -39,6 +39,19 @@ CREATE INDEX measurements_by_question
   ON measurements (variant_hash, device_hash, bucket_hash);
 )sql";
 
+constexpr const char* kResultsVersion2 = R"sql(
+ALTER TABLE measurements ADD COLUMN "chosen" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "relative" REAL NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "interval_seconds" REAL NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "noise" REAL NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "elapsed_seconds" REAL NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "warm" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "registers" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "spill_bytes" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE measurements ADD COLUMN "tuning" TEXT NOT NULL DEFAULT '';
+ALTER TABLE measurements ADD COLUMN "timings" TEXT NOT NULL DEFAULT '';
+)sql";
+
 // The blob comes last, so that the small columns are read without walking its pages.
 constexpr const char* kCubinsVersion1 = R"sql(
 CREATE TABLE cubins (
@@ -53,7 +66,7 @@ CREATE TABLE cubins (
 CREATE INDEX cubins_by_age ON cubins (last_used, bytes);
 )sql";
 
-constexpr const char* kResultsMigrations[] = {kResultsVersion1};
+constexpr const char* kResultsMigrations[] = {kResultsVersion1, kResultsVersion2};
 constexpr const char* kCubinMigrations[] = {kCubinsVersion1};
 
 }  // namespace

@@ -90,6 +90,10 @@ void check_values(const YamlReader& reader, const YAML::Node& node, const Measur
                 "'" + value_text(row.median_seconds) + "' must be positive where evidence is " +
                     value_text(row.evidence));
   }
+  if (row.chosen && (row.evidence != Evidence::kMeasured || !row.check || !row.check->passed)) {
+    reader.fail(node["chosen"].Mark(), "chosen",
+                "'true' is only for a measured row with a passed check; remove the line");
+  }
   if (!is_time(row.provenance.when)) {
     const YAML::Node when = node["provenance"]["when"];
     reader.fail(when ? when.Mark() : node["provenance"].Mark(), "provenance.when",

@@ -26,7 +26,8 @@ TEST_CASE("Every verb explains itself") {
     CHECK(help.errors.empty());
     CHECK_THAT(help.output, Contains("Usage:") && Contains(" " + verb + " ") && Contains("--help"));
   }
-  for (const std::string action : {"list", "show", "export", "import"}) {
+  for (const std::string action :
+       {"list", "show", "export", "import", "merge", "prune", "check", "report"}) {
     const auto help = heddle.run({"db", action, "--help"});
     CHECK(help.code == 0);
     CHECK_THAT(help.output, Contains("Usage:") && Contains("--results"));

@@ -49,6 +49,10 @@ std::string HeddleProcess::read(const std::string& name) const {
 }
 
 ProcessResult HeddleProcess::run(const std::vector<std::string>& arguments) const {
+  return wait(start(arguments));
+}
+
+pid_t HeddleProcess::start(const std::vector<std::string>& arguments) const {
   std::vector<std::string> argument_texts{"heddle"};
   argument_texts.insert(argument_texts.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment_texts;
@@ -67,7 +71,10 @@ ProcessResult HeddleProcess::run(const std::vector<std::string>& arguments) cons
                   pointers(environment_texts).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw std::runtime_error("cannot start " HEDDLE_COMMAND);
+  return child;
+}
 
+ProcessResult HeddleProcess::wait(pid_t child) const {
   int status = 0;
   rusage usage{};
   if (wait4(child, &status, 0, &usage) != child) throw std::runtime_error("wait4 failed");

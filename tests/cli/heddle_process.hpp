@@ -1,6 +1,8 @@
 #pragma once
 // The `heddle` command as a user runs it: a process with an environment of its own.
 
+#include <sys/types.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +28,9 @@ class HeddleProcess {
   std::string write(const std::string& name, const std::string& text) const;
   std::string read(const std::string& name) const;
   ProcessResult run(const std::vector<std::string>& arguments) const;
+  /// The two halves of run(): one process at a time.
+  pid_t start(const std::vector<std::string>& arguments) const;
+  ProcessResult wait(pid_t child) const;
 
  private:
   TemporaryFolder home_{"heddle command"};

@@ -41,7 +41,7 @@ void fake_cuda_reset() {
   fake.allocations.clear();
   fake.launch_count = 0;
   fake.launch_seconds = 10e-6;
-  fake.hook = nullptr;
+  fake.hook = fake.usual_hook;
   context_stack().depth = 0;
 }
 

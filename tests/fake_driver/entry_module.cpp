@@ -145,6 +145,7 @@ DriverResult cuLaunchKernel(DriverFunction handle, unsigned grid_x, unsigned gri
 
   const Stream* object = explicit_stream(stream);
   launch.kernel = function->name.c_str();
+  launch.variant = function->variant.c_str();
   launch.context = function->context;
   launch.device = function->context->device;
   launch.captured = object != nullptr && object->capturing;
@@ -154,8 +155,8 @@ DriverResult cuLaunchKernel(DriverFunction handle, unsigned grid_x, unsigned gri
     std::memcpy(launch.parameters, parameters[0], launch.parameter_bytes);
   }
   ++fake.launch_count;
-  if (!launch.captured) function->context->clock_seconds += fake.launch_seconds;
   if (fake.hook != nullptr) fake.hook(&launch, fake.hook_user);
+  if (!launch.captured) function->context->clock_seconds += fake.launch_seconds;
   return kDriverSuccess;
 }
 

@@ -33,6 +33,7 @@ constexpr std::size_t kFakeParameterBytes = 1024;
 /// One launch, as the driver saw it.
 struct FakeLaunch {
   const char* kernel = nullptr;
+  const char* variant = nullptr;  ///< as the banner of its source says; "" where that is unknown
   unsigned grid[3] = {};
   unsigned block[3] = {};
   unsigned shared_bytes = 0;

@@ -14,11 +14,22 @@ constexpr const char kManifest[] =
     "\x7f"
     "ELF heddle-fake\n";
 
+/// From the banner of the source that a fake NVRTC puts behind the manifest.
+std::string variant_of(const std::string& text) {
+  const std::string kBanner = "// variant: ";
+  const std::size_t found = text.find(kBanner);
+  if (found == std::string::npos) return {};
+  const std::size_t start = found + kBanner.size();
+  const std::string variant = text.substr(start, text.find('\n', start) - start);
+  return variant.front() == '(' ? std::string() : variant;
+}
+
 std::vector<std::unique_ptr<Function>> parse_manifest(const char* text) {
   std::vector<std::unique_ptr<Function>> functions;
   std::istringstream lines(text);
   auto function = std::make_unique<Function>();
   while (lines >> function->name >> function->parameter_bytes) {
+    function->variant = variant_of(text);
     functions.push_back(std::exchange(function, std::make_unique<Function>()));
   }
   return functions;

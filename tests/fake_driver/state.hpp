@@ -40,6 +40,7 @@ struct Stream {
 
 struct Function {
   std::string name;
+  std::string variant;
   Context* context = nullptr;
   unsigned parameter_bytes = 0;
   std::atomic<int> shared_limit{48 * 1024};
@@ -99,6 +100,7 @@ struct State {
   long long launch_count = 0;
   double launch_seconds = 10e-6;
   FakeKernelHook* hook = nullptr;
+  FakeKernelHook* usual_hook = nullptr;  ///< what a reset goes back to
   void* hook_user = nullptr;
 };
 

@@ -60,6 +60,44 @@ TEST_CASE("a prefill winner does not serve decoding, but a neighbouring length")
   CHECK(neighbour.match == Match::kNearestSize);
 }
 
+TEST_CASE("C25 a winner tuned at 1024 keys serves the others of its bucket, and no other layout") {
+  AskedProblem ask;
+  ResultsStore store({});
+  KernelConfig winner;
+  for (const KernelConfig& config : enumerate_candidates(ask.question.variant, ask.limits)) {
+    if (config.family == Family::kFa3 && !config.split_kv) winner = config;
+  }
+  REQUIRE(winner.family == Family::kFa3);  // asks for aligned strides
+  store.record(ask.measured(winner, 1e-6));
+  for (const int keys : {1000, 1023, 1}) {
+    INFO(keys << " keys");
+    Sizes sizes = AskedProblem::sizes();
+    sizes.seqlen_kv = keys;
+    ask.question.bucket = bucket_of(sizes);
+    const Choice choice = select(ask.question, ask.target(), &store);
+    CHECK(is_usable(ask.question, ask.target(), choice.config));
+    if (keys > 512) CHECK(choice.config == winner);  // the same bucket
+  }
+  // A row pitch of 66 elements: rows begin at multiples of 4 bytes.
+  ask.question.bucket = bucket_of(AskedProblem::sizes());
+  ask.question.variant.alignment = 4;
+  REQUIRE(reject(ask.question.variant, winner, ask.limits));
+  const Choice unaligned = select(ask.question, ask.target(), &store);
+  CHECK_FALSE(unaligned.config == winner);
+  CHECK(is_usable(ask.question, ask.target(), unaligned.config));
+}
+
+TEST_CASE("what an unfinished tuning has measured is taken, and marked") {
+  const AskedProblem ask;
+  ResultsStore store({});
+  Measurement row = ask.measured(ask.other_than_default(), 1e-6);
+  store.record(row);
+  CHECK(select(ask.question, ask.target(), &store).partial);
+  row.chosen = true;
+  store.record(row);
+  CHECK_FALSE(select(ask.question, ask.target(), &store).partial);
+}
+
 TEST_CASE("asking for splits excludes configs that do not split") {
   AskedProblem ask;
   ask.question.must_split = true;

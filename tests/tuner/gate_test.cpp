@@ -5,6 +5,7 @@
 
 #include "runtime/testing/layout.hpp"
 #include "runtime/testing/pooled.hpp"
+#include "tuner/input_sets.hpp"
 
 namespace heddle {
 namespace {
@@ -42,6 +43,20 @@ TEST_CASE("pooling stops where keys and values would fill the memory") {
   const Problem checked = gate_problems(tuned)[0];
   CHECK(checked.sizes.batch == 8);
   CHECK(key_value_shape(checked).elements() == 1 << 26);
+}
+
+TEST_CASE("C69 inputs rotate past the cache, whose size is the device's") {
+  // Keys and values of 16 MiB, which an H200's cache holds three times.
+  const Problem decoding =
+      problem_of({.heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 4096}, 128);
+  DeviceLimits limits = find_architecture("sm_90a");
+  for (const long long cache : {40LL << 20, 60LL << 20, 100LL << 20}) {
+    limits.l2_bytes = cache;
+    const double bytes = InputSets::wanted(limits, decoding) * minimal_bytes(decoding);
+    CHECK(bytes >= 2.0 * static_cast<double>(cache));
+  }
+  limits.l2_bytes = 1LL << 20;
+  CHECK(InputSets::wanted(limits, decoding) == 1);
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+// Who wins a race that is all noise and drift, by a runner that makes up its times.
+#include "tuner/contest.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "tuner/statistics.hpp"
+
+namespace heddle {
+namespace {
+
+/// Times with noise, on a card that slows down from round to round and within them.
+class NoisyRunner final : public CandidateRunner {
+ public:
+  NoisyRunner(double noise, double drift, unsigned seed)
+      : noise_(noise), drift_(drift), engine_(seed) {}
+
+  std::map<int, double> seconds;  ///< of each candidate; the control is a copy of `copied`
+  std::map<int, std::string> fails;
+  std::set<int> released;
+  int rounds = 0;
+  int copied = -1;
+
+  CheckOutcome check(const Contestant& contestant) override {
+    copied = contestant.config.tile_m;  // tests number candidates by their tiles
+    seconds[contestant.id] = seconds.at(copied);
+    return {CheckRecord{.passed = true}, ""};
+  }
+  RaceOutcome race(const RaceRound& round) override {
+    ++rounds;
+    for (const int id : round.ids) {
+      if (released.count(id) > 0) throw std::logic_error("raced after its release");
+    }
+    RaceOutcome outcome;
+    std::normal_distribution<double> normal;
+    for (int sample = 0; sample < round.samples; ++sample) {
+      slowness_ *= 1 + drift_;
+      for (const int id : round.ids) {
+        if (fails.count(id) > 0) continue;
+        const double factor = slowness_ * (1 + noise_ * std::abs(normal(engine_)));
+        outcome.timings[id].seconds.push_back(seconds.at(id) * factor);
+      }
+    }
+    for (auto& [id, timing] : outcome.timings) {
+      timing.median_seconds = quantile(timing.seconds, 0.5);
+    }
+    for (const int id : round.ids) {
+      if (fails.count(id) > 0) outcome.failures[id] = fails.at(id);
+    }
+    return outcome;
+  }
+  void release(int id) override { released.insert(id); }
+  bool usable() const override { return true; }
+
+ private:
+  double noise_, drift_;
+  double slowness_ = 1;
+  std::mt19937 engine_;
+};
+
+/// Candidates 0, 1, …: the later ones are predicted to be slower.
+struct Field {
+  Field(NoisyRunner& runner, const std::vector<double>& seconds) {
+    candidates.resize(seconds.size());
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      candidates[i].id = static_cast<int>(i);
+      candidates[i].config.tile_m = static_cast<int>(i);
+      candidates[i].prediction.seconds = 1 + static_cast<double>(i);
+      candidates[i].kernels = std::make_shared<ConfigKernels>();
+      runner.seconds[static_cast<int>(i)] = seconds[i];
+    }
+  }
+  std::vector<Candidate*> pointers(std::size_t first, std::size_t last) {
+    std::vector<Candidate*> list;
+    for (std::size_t i = first; i < last; ++i) list.push_back(&candidates[i]);
+    return list;
+  }
+  std::vector<Candidate*> near(const Contest& contest) {
+    std::vector<Candidate*> list;
+    for (Candidate& candidate : candidates) {
+      if (candidate.failure.empty() && contest.is_near(candidate)) list.push_back(&candidate);
+    }
+    return list;
+  }
+  std::vector<Candidate> candidates;
+};
+
+Contest::Result tune(NoisyRunner& runner, Field& field, Candidate* baseline) {
+  Contest contest(runner, 30);
+  contest.screen(field.pointers(0, 1));
+  for (std::size_t i = 1; i < field.candidates.size(); i += 4) {
+    contest.screen(field.pointers(i, std::min(i + 4, field.candidates.size())));
+  }
+  return contest.shoot_out(field.near(contest), baseline);
+}
+
+TEST_CASE("The median's interval holds the median about 95 times in 100") {
+  std::mt19937 engine(11);
+  std::exponential_distribution<double> skewed(1);
+  int held = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<double> samples(20);
+    for (double& sample : samples) sample = skewed(engine);
+    const auto interval = median_interval(samples);
+    held += interval.low <= std::log(2.0) && std::log(2.0) <= interval.high ? 1 : 0;
+  }
+  CHECK(held > 930);
+  CHECK(median_interval({}).median == 0);
+  CHECK(median_interval({3}).half_width() == 0);
+  CHECK(median_interval({1, 2, 3}).low == 1);
+}
+
+TEST_CASE("A card that slows down by a fifth crowns nobody for having been measured early") {
+  // Candidate 9, measured last, is 4 % faster than all before.
+  const unsigned seed = GENERATE(1u, 2u, 3u, 4u, 5u);
+  NoisyRunner runner(0.005, 0.004, seed);
+  std::vector<double> seconds(10, 1e-4);
+  seconds[9] = 0.96e-4;
+  Field field(runner, seconds);
+  const auto result = tune(runner, field, &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 9);
+  CHECK(result.winner->relative == Approx(0.96).margin(0.01));
+}
+
+TEST_CASE("C73 inside the noise the choice is the same on every run: the default") {
+  const unsigned seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
+  NoisyRunner runner(0.02, 0.001, seed);
+  Field field(runner, {1.001e-4, 1.0e-4, 1.0005e-4, 0.9995e-4, 1.0e-4});
+  const auto result = tune(runner, field, &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 0);
+  CHECK(result.noise > 0.001);
+  CHECK(result.noise < 0.05);
+}
+
+TEST_CASE("C73 among equals that beat the default, the best predicted") {
+  NoisyRunner runner(0, 0, 1);
+  Field field(runner, {2e-4, 1e-4, 1e-4, 1e-4});
+  const auto result = tune(runner, field, &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 1);
+  CHECK(result.noise == 0);
+  CHECK(result.finalists.size() == 4);  // the default is always there
+}
+
+TEST_CASE("A difference well beyond the noise decides, small as it is") {
+  const unsigned seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
+  NoisyRunner runner(0.002, 0.002, seed);
+  Field field(runner, {1.01e-4, 1.0e-4});
+  const auto result = tune(runner, field, &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 1);
+}
+
+TEST_CASE("Hopeless ones leave early, and those that fail in a race are out") {
+  NoisyRunner runner(0.002, 0, 1);
+  Field field(runner, {1e-4, 5e-4, 1e-4, 1.02e-4});
+  Contest contest(runner, 10);
+  contest.screen(field.pointers(0, 1));
+  runner.fails[2] = "timed out";
+  contest.screen(field.pointers(1, 4));
+  CHECK(runner.released == std::set<int>{1});
+  CHECK(field.candidates[2].failure == "timed out");
+  CHECK(field.near(contest).size() == 2);
+}
+
+TEST_CASE("Where the leader fails the next one takes its place, on the same scale") {
+  NoisyRunner runner(0, 0, 1);
+  Field field(runner, {1e-4, 0.8e-4, 0.9e-4, 0.5e-4});
+  Contest contest(runner, 10);
+  contest.screen(field.pointers(0, 1));
+  contest.screen(field.pointers(1, 3));
+  CHECK(contest.leader()->id == 1);
+  runner.fails[1] = "timed out";
+  contest.screen(field.pointers(3, 4));
+  CHECK(field.candidates[3].relative == Approx(0.5));
+  CHECK(contest.leader()->id == 3);
+}
+
+}  // namespace
+}  // namespace heddle

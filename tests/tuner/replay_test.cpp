@@ -1,0 +1,167 @@
+// Searching again through recordings. What is made up here, or recorded on the fake GPU, says
+// nothing of a real one; recordings of real ones are held to limits as soon as they are there.
+#include "tuner/replay.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "generator/candidates.hpp"
+#include "tuning_db/results_store.hpp"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+const DeviceLimits& sm90() {
+  return find_architecture("sm_90a");
+}
+
+DeviceClass device() {
+  return {.capability_major = 9,
+          .capability_minor = 0,
+          .sm_count = sm90().sm_count,
+          .shared_bytes_per_block = sm90().shared_bytes_per_block,
+          .l2_bytes = sm90().l2_bytes,
+          .name = "made up"};
+}
+
+Problem problem() {
+  Problem problem;
+  problem.variant = {.head_dim = 128, .mask = MaskKind::kCausal};
+  problem.sizes = {.heads = 32, .kv_heads = 8, .seqlen_q = 4096, .seqlen_kv = 4096};
+  return problem;
+}
+
+/// Between 0 and 1, from a text.
+double hashed(const std::string& text) {
+  return static_cast<double>(hash_text(text).low >> 11) * 0x1p-53;
+}
+
+/// Every legal config with a made-up time: the prediction, wrong by a factor for each knob's value
+/// and a little for each config, and seven samples with 1 % of noise.
+std::vector<Measurement> made_up(const std::string& world) {
+  std::vector<Measurement> rows;
+  for (const RankedConfig& ranked : rank_candidates(problem(), sm90())) {
+    double factor = 1 + 0.02 * hashed(world + canonical_text(ranked.config));
+    for_each_field(ranked.config, [&](const auto& knob, const auto& value) {
+      factor *= 1 + 0.15 * hashed(world + std::string(knob.name) + value_text(value));
+    });
+    Measurement row;
+    row.variant = problem().variant;
+    row.sizes = problem().sizes;
+    row.bucket = bucket_of(row.sizes);
+    row.device = device();
+    row.config = ranked.config;
+    row.median_seconds = ranked.prediction.seconds * factor;
+    row.check = CheckRecord{.passed = true};
+    for (int sample = 0; sample < 7; ++sample) {
+      const double noise = 0.01 * hashed(world + std::to_string(sample) + row.timings);
+      row.timings += std::to_string(row.median_seconds * (1 + noise) * 1e9) + "@1755 ";
+    }
+    if (hashed(world + "fails" + canonical_text(row.config)) < 0.05) {
+      row.evidence = Evidence::kFailed;
+      row.failure = "made to fail";
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST_CASE("A recording holds every config once, its samples and its failures") {
+  auto rows = made_up("a");
+  Measurement fewer = rows.front();  // the same config, measured worse
+  fewer.timings = "1@1755";
+  rows.push_back(fewer);
+  const auto recordings = recordings_of(rows);
+  REQUIRE(recordings.size() == 1);
+  const Recording& recording = recordings[0];
+  CHECK(recording.entries.size() == rows.size() - 1);
+  CHECK(recording.problem == problem());
+  int failed = 0;
+  for (const auto& entry : recording.entries) failed += std::isinf(entry.cost) ? 1 : 0;
+  CHECK(failed > 0);
+  CHECK(recording.best_cost() > 1e-6);
+  CHECK(std::is_sorted(recording.entries.begin(), recording.entries.end(),
+                       [](const auto& left, const auto& right) {
+                         return left.predicted_seconds < right.predicted_seconds;
+                       }));
+  // A recording survives its export.
+  const auto again = recordings_of(import_yaml(export_yaml(rows), "rows.yaml"));
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].best_cost() == recording.best_cost());
+}
+
+TEST_CASE("What strategies find in made-up worlds, for what they try") {
+  struct Limits {
+    Strategy strategy;
+    double most_tried;   ///< share of all
+    double mean_regret;  ///< over the worlds, one noisy sample a trial
+  };
+  const Limits limits =
+      GENERATE(Limits{Strategy::kExhaustive, 1.0, 0.002}, Limits{Strategy::kRanked, 0.3, 0.01},
+               Limits{Strategy::kLocal, 0.10, 0.06}, Limits{Strategy::kRandom, 0.11, 0.10});
+  double tried = 0, regret = 0;
+  constexpr int kWorlds = 12;
+  for (int world = 0; world < kWorlds; ++world) {
+    const auto recording = recordings_of(made_up(std::to_string(world))).front();
+    const Replayed result = replay(recording, limits.strategy, 5);
+    tried += static_cast<double>(result.tried) / static_cast<double>(recording.entries.size());
+    regret += result.regret;
+  }
+  INFO(enum_name(limits.strategy) << ": tried " << tried / kWorlds << ", mean regret "
+                                  << regret / kWorlds);
+  CHECK(tried / kWorlds <= limits.most_tried);
+  CHECK(regret / kWorlds <= limits.mean_regret);
+  CHECK(regret >= 0);
+}
+
+/// What recordings of a GPU are held to.
+constexpr double kMeanRegret = 0.01;
+constexpr double kPredictedTopEight = 0.05;
+constexpr double kPredictedOnly = 0.12;
+
+std::vector<fs::path> recording_files() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(HEDDLE_RECORDINGS)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_CASE("Recordings in the repository are readable, and real ones hold the limits") {
+  double regret = 0, predicted_only = 0;
+  int real = 0, near = 0;
+  REQUIRE_FALSE(recording_files().empty());
+  for (const fs::path& file : recording_files()) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    for (const Recording& recording :
+         recordings_of(import_yaml(text.str(), file.filename().string()))) {
+      INFO(file << ' ' << canonical_text(recording.problem.sizes));
+      CHECK(recording.entries.size() >= 20);
+      CHECK(std::isfinite(recording.best_cost()));
+      CHECK(replay(recording, Strategy::kExhaustive, 1).tried == recording.entries.size());
+      if (file.filename().string().rfind("synthetic_", 0) == 0) continue;
+      ++real;
+      regret += replay(recording, Strategy::kLocal, 1).regret;
+      predicted_only += predicted_regret(recording, 1);
+      near += predicted_regret(recording, 8) <= kPredictedTopEight ? 1 : 0;
+    }
+  }
+  if (real == 0) {
+    WARN("no recording of a real GPU: nothing is held to a limit");
+    return;
+  }
+  CHECK(regret / real <= kMeanRegret);
+  CHECK(near >= 0.9 * real);
+  CHECK(predicted_only / real <= kPredictedOnly);
+}
+
+}  // namespace
+}  // namespace heddle

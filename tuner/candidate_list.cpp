@@ -1,0 +1,103 @@
+#include "tuner/candidate_list.hpp"
+
+#include <algorithm>
+
+namespace heddle {
+namespace {
+
+bool is_wanted(Family family, const TuneOptions& options) {
+  return options.families.empty() ||
+         std::count(options.families.begin(), options.families.end(), family) > 0;
+}
+
+std::vector<Candidate> ranked(const Problem& problem, const DeviceLimits& limits,
+                              const TuneOptions& options) {
+  std::vector<Candidate> candidates;
+  for (const RankedConfig& entry : rank_candidates(problem, limits)) {
+    if (!is_wanted(entry.config.family, options)) continue;
+    candidates.emplace_back();
+    candidates.back().config = entry.config;
+    candidates.back().prediction = entry.prediction;
+  }
+  return candidates;
+}
+
+/// Cuts the list but keeps the default config in it: tuning never ends slower.
+void apply_limit(std::vector<Candidate>& candidates, const KernelConfig& base, int limit) {
+  if (limit <= 0 || static_cast<int>(candidates.size()) <= limit) return;
+  const auto cut = candidates.begin() + limit;
+  const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate& entry) { return entry.config == base; });
+  if (found >= cut && found != candidates.end()) std::swap(*found, *(cut - 1));
+  candidates.erase(cut, candidates.end());
+}
+
+/// The default stays in every part: it is what the others are relative to.
+void apply_shard(std::vector<Candidate>& candidates, const KernelConfig& base, const Shard& shard) {
+  std::size_t position = 0;
+  std::erase_if(candidates, [&](const Candidate& entry) {
+    const bool mine =
+        static_cast<int>(position++ % static_cast<std::size_t>(shard.count)) == shard.index - 1;
+    return !mine && !(entry.config == base);
+  });
+}
+
+void add_bad(std::vector<Candidate>& candidates, const Problem& problem, const DeviceLimits& limits,
+             const std::vector<BadKind>& kinds) {
+  for (const BadKind kind : kinds) {
+    Candidate candidate;
+    candidate.config = KernelConfig{};  // fa2, legal for every variant that fa2 takes
+    candidate.prediction = predict(problem, candidate.config, limits);
+    candidate.bad = kind;
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+}  // namespace
+
+CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits,
+                              const TuneOptions& options, const std::vector<KernelConfig>& near) {
+  CandidateList list;
+  const KernelConfig base = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  if (!options.only_bad) list.all = ranked(problem, limits, options);
+  list.legal = static_cast<int>(list.all.size());
+  if (list.all.empty() && !options.only_bad) {
+    throw Error(ErrorCode::kNoLegalConfig, "family",
+                "no configuration of the chosen families is legal for this problem on " +
+                    limits.architecture);
+  }
+  apply_limit(list.all, base, options.limit);
+  apply_shard(list.all, base, options.shard);
+  const auto seed = [&](const KernelConfig& config) {
+    for (std::size_t i = 0; i < list.all.size(); ++i) {
+      if (list.all[i].config == config) return list.seeds.push_back(i);
+    }
+  };
+  seed(base);
+  if (!list.seeds.empty()) list.base = list.seeds.front();
+  for (const KernelConfig& config : near) seed(config);
+  add_bad(list.all, problem, limits, options.bad);
+  // Early, so that a test with a budget meets them.
+  for (std::size_t i = list.all.size() - options.bad.size(); i < list.all.size(); ++i) {
+    list.seeds.push_back(i);
+  }
+  for (std::size_t i = 0; i < list.all.size(); ++i) list.all[i].id = static_cast<int>(i);
+  return list;
+}
+
+std::vector<std::size_t> neighbours_of(const CandidateList& list, std::size_t position) {
+  const KernelConfig& config = list.all[position].config;
+  std::vector<std::size_t> near;
+  for (std::size_t i = 0; i < list.all.size(); ++i) {
+    const Candidate& other = list.all[i];
+    if (other.bad || other.config.family != config.family) continue;
+    int differences = 0;
+    for_each_field(config, [&](const auto& knob, const auto& value) {
+      differences += value == other.config.*(knob.member) ? 0 : 1;
+    });
+    if (differences == 1) near.push_back(i);
+  }
+  return near;
+}
+
+}  // namespace heddle

@@ -1,0 +1,144 @@
+#include "tuner/tuning_rows.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "generator/version.hpp"
+#include "tuner/statistics.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr std::size_t kMostNear = 4;
+
+Provenance provenance_of(const RowContext& context, const Candidate& candidate) {
+  const TuneTarget& target = context.target;
+  Provenance origin;
+  const Nvrtc& nvrtc = target.compiler.nvrtc();
+  origin.nvrtc_version = fmt::format("{}.{}", nvrtc.major_version(), nvrtc.minor_version());
+  if (!nvrtc.build_id().empty()) origin.nvrtc_version += " (build " + nvrtc.build_id() + ")";
+  if (target.device != nullptr) {
+    const int version = target.device->driver().version();
+    origin.driver_version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  }
+  origin.heddle_version = kVersion;
+  origin.source_hash = candidate.kernels
+                           ? candidate.kernels->source_hash
+                           : hash_of(emit_parts(context.problem.variant, candidate.config,
+                                                target.limits, candidate.bad));
+  origin.when = now_utc();
+  origin.command = context.command;
+  return origin;
+}
+
+std::string timings_text(const Timing& timing) {
+  std::string text;
+  for (std::size_t i = 0; i < timing.seconds.size(); ++i) {
+    const double clock = i < timing.clocks_mhz.size() ? timing.clocks_mhz[i] : 0;
+    text += fmt::format("{}{:.0f}@{:.0f}", text.empty() ? "" : " ", timing.seconds[i] * 1e9, clock);
+  }
+  return text;
+}
+
+void add_timing(Measurement& row, const Timing& timing) {
+  row.median_seconds = timing.median_seconds;
+  row.spread_seconds = timing.spread_seconds;
+  row.interval_seconds = median_interval(timing.seconds).half_width();
+  row.samples = static_cast<int>(timing.seconds.size());
+  row.clock_mhz = timing.clock_mhz;
+  row.timings = timings_text(timing);
+}
+
+bool same_makers(const Provenance& left, const Provenance& right) {
+  return left.heddle_version == right.heddle_version &&
+         left.driver_version == right.driver_version && left.nvrtc_version == right.nvrtc_version &&
+         left.source_hash == right.source_hash;
+}
+
+bool counts(const Measurement& row) {
+  if (row.evidence == Evidence::kFailed) return true;
+  return row.evidence == Evidence::kMeasured && row.relative > 0 && row.check && row.check->passed;
+}
+
+void take_over(const Measurement& row, Candidate& candidate) {
+  candidate.known = true;
+  candidate.check = row.check;
+  candidate.failure = row.failure;
+  candidate.relative = row.relative;
+}
+
+}  // namespace
+
+std::string now_utc() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+Measurement row_of(const RowContext& context, const Candidate& candidate, double elapsed_seconds) {
+  Measurement row;
+  row.variant = context.problem.variant;
+  row.bucket = bucket_of(context.problem.sizes);
+  row.sizes = context.problem.sizes;
+  row.device = context.target.device_class;
+  row.config = candidate.config;
+  row.evidence = context.predicted ? Evidence::kPredicted : Evidence::kMeasured;
+  row.median_seconds = candidate.prediction.seconds;
+  if (candidate.timing) add_timing(row, *candidate.timing);
+  if (context.relative_to_default) row.relative = candidate.relative;
+  if (!candidate.failure.empty()) {
+    row.evidence = Evidence::kFailed;
+    row.failure = candidate.failure;
+    row.relative = 0;
+  }
+  row.check = candidate.check;
+  if (!context.predicted) {  // predictions are the same whenever they are made
+    row.tuning = context.tuning;
+    row.warm = context.warm;
+    row.elapsed_seconds = elapsed_seconds;
+  }
+  if (candidate.kernels) {
+    for (const auto& part : candidate.kernels->parts) {
+      row.registers = std::max(row.registers, part->notes.registers);
+      row.spill_bytes = std::max(row.spill_bytes, part->notes.spill_store_bytes);
+    }
+  }
+  row.provenance = provenance_of(context, candidate);
+  return row;
+}
+
+void recall(const RowContext& context, std::vector<Candidate>& candidates) {
+  const Problem& problem = context.problem;
+  std::map<std::pair<std::string, std::string>, const Measurement*> newest;
+  const auto rows = context.target.store.rows_of(problem.variant, context.target.device_class);
+  for (const Measurement& row : rows) {
+    if (!fields_equal(row.sizes, problem.sizes) || row.warm != context.warm) continue;
+    if (!counts(row)) continue;
+    const Measurement*& known = newest[{canonical_text(row.config), row.provenance.source_hash}];
+    if (known == nullptr || known->provenance.when <= row.provenance.when) known = &row;
+  }
+  std::map<std::string, bool> has_rows;
+  for (const auto& [key, row] : newest) has_rows[key.first] = true;
+  for (Candidate& candidate : candidates) {
+    const std::string config = canonical_text(candidate.config);
+    if (has_rows.count(config) == 0) continue;  // spares emitting its text
+    const Provenance now = provenance_of(context, candidate);
+    const auto found = newest.find({config, now.source_hash});
+    if (found == newest.end() || !same_makers(found->second->provenance, now)) continue;
+    take_over(*found->second, candidate);
+  }
+}
+
+std::vector<KernelConfig> near_winners(const TuneTarget& target, const Problem& problem) {
+  std::vector<KernelConfig> configs;
+  target.store.find(problem.variant, bucket_of(problem.sizes), target.device_class,
+                    [&](const Lookup& answer) {
+                      configs.push_back(answer.config);
+                      return configs.size() < kMostNear ? Verdict::kNextPlace : Verdict::kTake;
+                    });
+  return configs;
+}
+
+}  // namespace heddle
