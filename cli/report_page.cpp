@@ -115,8 +115,8 @@ std::string roofline(const std::vector<const TuningView*>& tunings) {
           {flops / minimal_bytes(problem), flops / seconds * 1e-12,
            fmt::format("{}: {:.1f} TFLOP/s", problem_title(problem), flops / seconds * 1e-12)});
       const Family family = tuning->winner->config.family;
-      const double peak =
-          tensor_flops_per_clock(family, limits) * limits.sm_count * limits.clock_ghz * 1e-3;
+      const double peak = tensor_flops_per_clock(family, problem.variant.dtype, limits) *
+                          limits.sm_count * limits.clock_ghz * 1e-3;
       if (peak > 0 && limits.hbm_bytes_per_second > 0) {
         roofs[peak] = {fmt::format("{} tensor rate {:.0f}", enum_name(family), peak), peak,
                        limits.hbm_bytes_per_second * 1e-12};
