@@ -46,7 +46,8 @@ struct RunnerInputs {
 class CandidateRunner {
  public:
   virtual ~CandidateRunner() = default;
-  /// Loads it and compares its results. One that passes stays loaded until release().
+  /// Loads it and compares its results. One that passes stays loaded until release(). Throws
+  /// kOutOfMemory where the problem itself is too large for the device.
   virtual CheckOutcome check(const Contestant& contestant) = 0;
   /// Times them interleaved.
   virtual RaceOutcome race(const RaceRound& round) = 0;

@@ -47,6 +47,24 @@ void LocalRunner::look_after_device() {
   }
 }
 
+/// Whether the problem's own tensors do, before any candidate wants memory beside them.
+bool LocalRunner::fits(const Problem& problem) const {
+  try {
+    const ProblemBuffers buffers(device_, problem, 0);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// No candidate's fault.
+bool LocalRunner::is_lack_of_memory(const Error& error) const {
+  if (error.code() != ErrorCode::kOutOfMemory) return false;
+  const auto checked = gate_problems(problem_);
+  return std::any_of(checked.begin(), checked.end(),
+                     [&](const Problem& problem) { return !fits(problem); });
+}
+
 CheckOutcome LocalRunner::check(const Contestant& contestant) {
   CheckOutcome outcome;
   note(contestant.id);
@@ -62,6 +80,7 @@ CheckOutcome LocalRunner::check(const Contestant& contestant) {
     // What else it wrote to nobody knows.
     if (comparison.explanation == kGuardBandWritten) usable_ = false;
   } catch (const Error& error) {
+    if (is_lack_of_memory(error)) throw;
     outcome.failure = fault_text(error);
     look_after_device();
   }
@@ -88,7 +107,7 @@ std::vector<int> LocalRunner::prepare_inputs(const RaceRound& round, RaceOutcome
       workspace_bytes_ = needs(*most);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kOutOfMemory) throw;
-      if (needs(*most) == 0) throw;  // the problem itself is too large
+      if (needs(*most) == 0 || !fits(problem_)) throw;  // the problem itself is too large
       outcome.failures[*most] = error.what();
       ids.erase(most);
     }

@@ -37,6 +37,8 @@ class LocalRunner final : public CandidateRunner {
   };
 
   Loaded make_loaded(const Contestant& contestant) const;
+  bool fits(const Problem& problem) const;
+  bool is_lack_of_memory(const Error& error) const;
   void look_after_device();
   std::vector<int> prepare_inputs(const RaceRound& round, RaceOutcome& outcome);
   std::vector<int> try_each(std::vector<int> ids, RaceOutcome& outcome);
