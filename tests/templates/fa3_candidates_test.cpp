@@ -42,10 +42,8 @@ using Pool = std::vector<Candidate>;
 Pool scaled_pool(int head_dim, MaskKind mask, const DeviceLimits& limits) {
   Pool pool;
   for (const ValueLayout layout : {ValueLayout::kRows, ValueLayout::kTransposed}) {
-    const Variant variant{.dtype = DataType::kE4m3,
-                          .head_dim = head_dim,
-                          .mask = mask,
-                          .value_layout = layout};
+    const Variant variant{
+        .dtype = DataType::kE4m3, .head_dim = head_dim, .mask = mask, .value_layout = layout};
     for (const KernelConfig& config : enumerate_candidates(variant, limits, Family::kFa3)) {
       pool.push_back({variant, config});
     }
