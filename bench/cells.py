@@ -6,13 +6,14 @@ import json
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One self-attention problem: [batch, heads, length, head_dim], contiguous, bf16."""
+    """One self-attention problem: [batch, heads, length, head_dim], contiguous."""
 
     head_dim: int
     mask: str
     length: int
     batch: int
     heads: int
+    dtype: str = "bf16"
 
     @property
     def flops(self):
@@ -22,13 +23,14 @@ class Cell:
 
     @property
     def name(self):
-        return f"d{self.head_dim} {self.mask} {self.length}"
+        shape = f"d{self.head_dim} {self.mask} {self.length}"
+        return shape if self.dtype == "bf16" else f"{self.dtype} {shape}"
 
 
-def sweep(head_dims, masks, lengths, tokens=16384, hidden=2048):
+def sweep(head_dims, masks, lengths, tokens=16384, hidden=2048, dtype="bf16"):
     """`tokens` in all and one hidden size, so that every cell reads the same bytes."""
     return [
-        Cell(head_dim, mask, length, max(1, tokens // length), max(1, hidden // head_dim))
+        Cell(head_dim, mask, length, max(1, tokens // length), max(1, hidden // head_dim), dtype)
         for head_dim in head_dims
         for mask in masks
         for length in lengths
@@ -54,10 +56,10 @@ def parse_canonical(text):
 
 
 def cell_of(row):
-    """The Cell of a JSON row; None for a problem that no sweep has (other dtype, GQA, decode)."""
+    """The Cell of a JSON row; None for a problem that no sweep has (8-bit, GQA, decode)."""
     variant, sizes = parse_canonical(row["variant"]), parse_canonical(row["sizes"])
     is_plain = (
-        variant["dtype"] == "bf16"
+        variant["dtype"] in ("bf16", "fp16")
         and sizes["kv_heads"] in ("0", sizes["heads"])
         and sizes["seqlen_q"] == sizes["seqlen_kv"]
     )
@@ -69,6 +71,7 @@ def cell_of(row):
         length=int(sizes["seqlen_q"]),
         batch=int(sizes["batch"]),
         heads=int(sizes["heads"]),
+        dtype=variant["dtype"],
     )
 
 

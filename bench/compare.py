@@ -25,6 +25,7 @@ except ImportError as missing:
     print(f"{sys.argv[0]}: {missing}; it needs PyTorch with CUDA", file=sys.stderr)
     sys.exit(3)
 
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 WRONG_USE = ("HEDDLE_INVALID_ARGUMENT", "HEDDLE_UNSUPPORTED")
 
 
@@ -76,6 +77,9 @@ def parse_arguments():
     parser.add_argument("--library", help="libheddle.so (default: $HEDDLE_LIBRARY)")
     parser.add_argument("--nvrtc", help="libnvrtc or its folder (default: $HEDDLE_NVRTC)")
     parser.add_argument("--seed", type=int, default=0, help="of the inputs; 0 = drawn afresh")
+    parser.add_argument(
+        "--dtype", choices=sorted(DTYPES), default="bf16", help="of Q, K, V and O (default: bf16)"
+    )
     return parser.parse_args()
 
 
@@ -100,7 +104,7 @@ def publish(comparison, options):
 
 def random_inputs(cell):
     shape = (cell.batch, cell.heads, cell.length, cell.head_dim)
-    return [torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
+    return [torch.randn(shape, device="cuda", dtype=DTYPES[cell.dtype]) for _ in range(3)]
 
 
 def input_sets(cell):
@@ -122,7 +126,7 @@ def check_small(context, options):
     wrong = []
     for head_dim in options.head_dims:
         for mask in options.masks:
-            q = torch.randn(2, 6, 201, head_dim, device="cuda", dtype=torch.bfloat16)
+            q = torch.randn(2, 6, 201, head_dim, device="cuda", dtype=DTYPES[options.dtype])
             k, v = (torch.randn_like(q[:, :2]) for _ in range(2))
             why = check(context, (q, k, v), mask == "causal")
             if why:
@@ -175,7 +179,8 @@ def run(options):
     also = also_measured(options)
     peers = {name: PEERS[name] for name in options.peers}
     sweep = cells.sweep(
-        options.head_dims, options.masks, options.lengths, options.tokens, options.hidden
+        options.head_dims, options.masks, options.lengths, options.tokens, options.hidden,
+        options.dtype,
     )
     library = heddle_ctypes.load_library(options.library)
     comparison = Comparison("heddle")

@@ -135,7 +135,7 @@ class Comparison:
                     ratios = self.ratios(times, name)
                     summary = [statistics.median(ratios), min(ratios), max(ratios)] if ratios else []
                     writer.writerow(
-                        [cell.head_dim, cell.mask, cell.length, cell.batch, cell.heads, "bf16"]
+                        [cell.head_dim, cell.mask, cell.length, cell.batch, cell.heads, cell.dtype]
                         + [name, f"{median:.6e}", f"{cell.flops / median * 1e-12:.2f}"]
                         + ([f"{ratio:.4f}" for ratio in summary] or [""] * 3)
                         + [note if name == self.subject else "", *facts.values()]

@@ -28,8 +28,11 @@ constexpr double kDeepStepCycles = 100;
 /// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
 constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
-/// maximum, fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
-constexpr double kSoftmaxInstructions = 4.5;
+/// Fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
+constexpr double kSoftmaxInstructions = 3.5;
+/// Looking for the maximum; two integers at a time where an upper bound will do.
+constexpr double kMaximumInstructions = 1;
+constexpr double kLazyMaximumInstructions = 0.5;
 /// Checked sums: without the maximum in all but the first blocks, as many as that on average.
 constexpr double kWatchedBlocks = 7;
 /// A vote and what it is about, for each warp.
@@ -74,12 +77,20 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.step.flops *= limits.tensor_flops_per_clock_sm /
                      tensor_flops_per_clock(config.family, problem.variant.dtype, limits);
   work.step.warp_instructions = scores / 32 * kSoftmaxInstructions + 100 * config.warps;
-  if (config.running_max == RunningMax::kEveryBlock) {
-    work.step.warp_instructions += config.tile_m * depth / 32;
-  }
-  if (config.running_max == RunningMax::kCheckedSum) {
-    const double checked = std::max(0.0, 1 - kWatchedBlocks / work.mean_steps);
-    work.step.warp_instructions += kCheckInstructions * config.warps - checked * scores / 32;
+  switch (config.running_max) {
+    case RunningMax::kEveryBlock:
+      work.step.warp_instructions +=
+          scores / 32 * kMaximumInstructions + config.tile_m * depth / 32;
+      break;
+    case RunningMax::kLazy:
+      work.step.warp_instructions += scores / 32 * kLazyMaximumInstructions;
+      break;
+    case RunningMax::kCheckedSum: {
+      const double watched = std::min(1.0, kWatchedBlocks / work.mean_steps);
+      work.step.warp_instructions +=
+          watched * scores / 32 * kMaximumInstructions + kCheckInstructions * config.warps;
+      break;
+    }
   }
   // What the TMA writes; what wgmma reads is part of its rate.
   work.step.shared_bytes = 2 * config.tile_n * row_bytes;

@@ -18,6 +18,12 @@
 
 namespace heddle::fa3 {
 
+/// What a block's softmax asks of the output.
+struct Rescale {
+  Accumulator<1, 1> factor;  ///< of each of the thread's rows
+  bool needed;               ///< by any row of the warp, maybe
+};
+
 template <class Config>
 struct Consumer {
   using Tiles = Shape<Config>;
@@ -53,23 +59,26 @@ struct Consumer {
     }
   }
 
-  /// The block's softmax. Returns what the output has to be multiplied by, for each of the thread's
-  /// rows: a product is still adding to it. Only the first block can be kFirst; without a causal
-  /// mask no other one has keys to hide.
+  /// The block's softmax. Returns what the output has to be multiplied by: a product is still adding
+  /// to it. Only the first block can be kFirst; without a causal mask no other one has keys to hide.
   template <bool kFirst>
-  Accumulator<1, 1> exponentiate(Scores& scores, const Mask<Config>& mask, const Work<Config>& work,
-                                 int block) {
+  Rescale exponentiate(Scores& scores, const Mask<Config>& mask, const Work<Config>& work,
+                       int block) {
     const auto first_row = work.row(parameters, storing.warp_row());
     const int first_key = block * Config::kTileN;
     scale.apply(parameters, scores, first_key);
     mask.apply_score_hook(scores, parameters.scale, first_row, first_key);
     const bool may_hide = kFirst || Tiles::kGuarded;
     if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_row, first_key);
-    Accumulator<1, 1> factor;
+    Rescale rescale;
 #pragma unroll
-    for (float& entry : factor.value[0][0]) entry = 1.0f;
-    rows.softmax.absorb(scores, factor, scale.at(parameters), block);
-    return factor;
+    for (float& entry : rescale.factor.value[0][0]) entry = 1.0f;
+    if constexpr (kFirst) {
+      rows.softmax.absorb_first(scores, rescale.factor, scale.at(parameters));
+    } else {
+      rescale.needed = rows.softmax.absorb(scores, rescale.factor, scale.at(parameters), block);
+    }
+    return rescale;
   }
 
   /// Until the values of `block` may be multiplied.
@@ -80,13 +89,14 @@ struct Consumer {
     sync_warp();  // lane 0 will release the slot for all of them
   }
 
-  void rescale(const Accumulator<1, 1>& factor) {
-    const bool moved = factor.value[0][0][0] != 1.0f || factor.value[0][0][2] != 1.0f;
-    if (!warp_any(moved)) return;
+  void rescale(const Rescale& rescale) {
+    const float(&factor)[4] = rescale.factor.value[0][0];
+    constexpr bool kAlwaysNeeded = !Config::kLazyRescale && !Config::kCheckedSum;
+    if (kAlwaysNeeded ? !warp_any(factor[0] != 1.0f || factor[2] != 1.0f) : !rescale.needed) return;
 #pragma unroll
     for (int c = 0; c < TeamRows<Config>::Output::kColumnTiles; ++c) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor.value[0][0][i];
+      for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor[i];
     }
   }
 
@@ -125,13 +135,20 @@ struct Consumer {
     return block;
   }
 
+  /// What the softmax of a block needs beside its scores, while those are in the making.
+  void prepare_softmax(int block, int blocks) {
+    if (blocks > 1) rows.softmax.settle(blocks);
+    scale.begin_block(parameters, block * Config::kTileN);
+  }
+
   /// Starts Q K^T of `block` and P V of the block before; without overlap the latter also ends, and
-  /// nothing runs beside the softmax but products of other teams.
-  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block) {
+  /// nothing runs beside the softmax but products of other teams. `blocks` have been absorbed.
+  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block, int blocks) {
     products.wait_keys();
     if constexpr (Config::kOverlap) {
       turns.take();
       products.multiply_query_key(chains, tiles.slot());
+      if constexpr (Config::kPingPong) prepare_softmax(block, blocks);
       wait_values(work, block + 1);
       products.multiply_probability_value(rows.output);
     } else {
@@ -143,6 +160,7 @@ struct Consumer {
     }
     turns.give();
     products.loader.products_started();
+    if constexpr (!Config::kPingPong || !Config::kOverlap) prepare_softmax(block, blocks);
   }
 
   /// All key blocks of a tile that has some; leaves the unnormalised output.
@@ -153,7 +171,8 @@ struct Consumer {
     });
     Scores chains[kChains];
     Scores& scores = chains[0];
-    int block = pass_hidden_blocks(work);
+    const int last = pass_hidden_blocks(work);
+    int block = last;
     if (Config::kSkipMasked && block < work.range.begin) return leave_tile();
     products.wait_keys();
     turns.take();
@@ -165,15 +184,14 @@ struct Consumer {
     products.template wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     products.round(scores);
+    rows.softmax.settle(1);
 #pragma unroll 1
     while (--block >= work.range.begin) {
-      start_products(chains, work, block);
-      rows.softmax.settle(block);
-      scale.begin_block(parameters, block * Config::kTileN);
+      start_products(chains, work, block, last - block);
       products.template wait_scores<Config::kOverlap ? 1 : 0>(chains);
-      const auto factor = exponentiate<false>(scores, mask, work, block);
+      const Rescale moved = exponentiate<false>(scores, mask, work, block);
       if constexpr (Config::kOverlap) products.wait_output(rows.output);
-      rescale(factor);
+      rescale(moved);
       products.round(scores);
     }
     leave_tile();

@@ -33,6 +33,7 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   static constexpr int kMoved = -1;
   static constexpr int kRested = -2;
   static constexpr int kChecked = -3;
+  static constexpr int kLookBlocks = 4;
 
   // `limit` of a checked row is that of a thread's share of a block.
   int note[kRows];
@@ -45,16 +46,17 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     for (int row = 0; row < kRows; ++row) note[row] = kMoved;
   }
 
-  /// Now and then, before the scores of `block` are there. A row whose reference has rested from
-  /// one look to the next is checked from now on.
-  void settle(int block) {
-    if (block % kLazySettleBlocks != 0) return;
+  /// Before the scores of the next block are there. A row whose reference has rested from one fourth
+  /// block to the next is checked from now on: sooner its sum is too small for shares to be light.
+  void settle(int blocks) {
+    const bool is_look = blocks % kLookBlocks == 0;
+    if (!is_look && !settles_after(blocks)) return;
     bool any_watched = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float row_sum = this->row_sum(row);
-      if (note[row] == kRested) note[row] = kChecked;
-      if (note[row] == kMoved && row_sum > 0.0f) note[row] = kRested;
+      if (is_look && note[row] == kRested) note[row] = kChecked;
+      if (is_look && note[row] == kMoved && row_sum > 0.0f) note[row] = kRested;
       const float watched = this->reference[row] + Base::lazy_range(row_sum);
       this->limit[row] = note[row] == kChecked ? largest_share(row_sum) : watched;
       any_watched = any_watched || note[row] != kChecked;
@@ -62,11 +64,12 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     watches = warp_any(any_watched);
   }
 
-  /// The softmax of a block. `output` is multiplied by what the rows' references moved.
+  /// The softmax of a block. `output` is multiplied by what the rows' references moved, if the
+  /// answer is that one may have.
   template <int kColumnTiles, int kOutputTiles>
-  void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
+  bool absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
               Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2, int block) {
-    if (watches) watch(scores, output, scale_log2);
+    bool may_have_moved = watches && watch(scores, output, scale_log2);
     float shares[kRows];
     this->to_probabilities(scores, shares, scale_log2);
     // A watched row's limit is no share's, so this may be in vain; but it is all that checked rows
@@ -74,8 +77,9 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     bool any_heavy = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || shares[row] > this->limit[row];
-    if (warp_any(any_heavy)) relieve_heavy(scores, output, shares, block);
+    if (warp_any(any_heavy) && relieve_heavy(scores, output, shares, block)) may_have_moved = true;
     this->add(shares);
+    return may_have_moved;
   }
 
  private:
@@ -90,35 +94,40 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   }
 
   template <int kColumnTiles, int kOutputTiles>
-  void watch(const Accumulator<kRowTiles, kColumnTiles>& scores,
+  bool watch(const Accumulator<kRowTiles, kColumnTiles>& scores,
              Accumulator<kRowTiles, kOutputTiles>& output, float scale_log2) {
     float maxima[kRows];
     float shares_allowed[kRows];
     row_maximum(maxima, scores);
+    bool any_beyond = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (note[row] == kChecked) maxima[row] = -infinity();
       shares_allowed[row] = this->limit[row];
       const bool is_beyond = maxima[row] * scale_log2 > this->limit[row];
       if (note[row] == kRested && is_beyond) note[row] = kMoved;
+      any_beyond = any_beyond || is_beyond;
     }
-    this->rescale(maxima, output, scale_log2);
+    if (!warp_any(any_beyond)) return false;
+    this->move(maxima, output, scale_log2);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       if (note[row] == kChecked) this->limit[row] = shares_allowed[row];
     }
+    return true;
   }
 
   template <int kColumnTiles, int kOutputTiles>
-  void relieve_heavy(Accumulator<kRowTiles, kColumnTiles>& probabilities,
+  bool relieve_heavy(Accumulator<kRowTiles, kColumnTiles>& probabilities,
                      Accumulator<kRowTiles, kOutputTiles>& output, float (&shares)[kRows],
                      int block) {
     bool any_heavy = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) any_heavy = any_heavy || is_heavy(row, shares[row]);
-    if (!warp_any(any_heavy)) return;
+    if (!warp_any(any_heavy)) return false;
     relieve(probabilities, output, shares, block);
     watches = true;
+    return true;
   }
 
   /// Moves the references of rows with too heavy a share to their largest probability.

@@ -21,8 +21,10 @@ constexpr float lazy_threshold(int shift) {
   return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
 }
 constexpr float kLazyWeightLog2 = 3.0f;
-/// Key blocks from one look at the sums to the next.
-constexpr int kLazySettleBlocks = 4;
+/// Whether the sums are looked at after so many key blocks: whenever they have about doubled.
+constexpr bool settles_after(int blocks) {
+  return blocks > 0 && (blocks & (blocks - 1)) == 0;
+}
 
 /// Largest entry of each thread row over the four lanes that share the row.
 template <int kRowTiles, int kColumnTiles>
@@ -38,6 +40,26 @@ inline void row_maximum(float (&maxima)[2 * kRowTiles],
       largest = maximum(largest, scores.value[row / 2][c][half + 1]);
     }
     maxima[row] = lane_maximum<kRowLanes>(largest);
+  }
+}
+
+/// The largest entry of each of a thread's rows at half the price, where one is not negative: such
+/// floats have the order of their bits, and three integers are compared at once. Of negative ones it
+/// is some entry; NaN may stand for the largest.
+template <int kRowTiles, int kColumnTiles>
+inline void nonnegative_maximum(float (&maxima)[2 * kRowTiles],
+                                const Accumulator<kRowTiles, kColumnTiles>& scores) {
+#pragma unroll
+  for (int row = 0; row < 2 * kRowTiles; ++row) {
+    const int half = 2 * (row % 2);
+    int largest = __float_as_int(scores.value[row / 2][0][half]);
+#pragma unroll
+    for (int c = 0; c < kColumnTiles; ++c) {
+      const float* pair = &scores.value[row / 2][c][half];
+      if (c > 0) largest = maximum(largest, __float_as_int(pair[0]));
+      largest = maximum(largest, __float_as_int(pair[1]));
+    }
+    maxima[row] = __int_as_float(largest);
   }
 }
 
@@ -61,13 +83,36 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Moves the rows' references, and `output` with them, where the scores demand it.
+  /// Moves the rows' references, and `output` with them, where the scores demand it. Whether any
+  /// row of the warp may have moved.
   template <int kColumnTiles, int kOutputTiles, class Scale>
-  void follow(const Accumulator<kRowTiles, kColumnTiles>& scores,
+  bool follow(const Accumulator<kRowTiles, kColumnTiles>& scores,
               Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2) {
     float maxima[kRows];
+    if constexpr (kLazyRescale) {
+      nonnegative_maximum(maxima, scores);
+      if (!warp_any(any_may_pass(maxima, scale_log2))) return false;
+      bool all_certain = true;
+#pragma unroll
+      for (float& largest : maxima) {
+        largest = lane_maximum<kRowLanes>(largest);
+        all_certain = all_certain && largest >= 0.0f;
+      }
+      if (!warp_all(all_certain)) row_maximum(maxima, scores);
+    } else {
+      row_maximum(maxima, scores);
+    }
+    move(maxima, output, scale_log2);
+    return true;
+  }
+
+  /// The same of rows that have seen nothing yet.
+  template <int kColumnTiles, int kOutputTiles, class Scale>
+  void begin(const Accumulator<kRowTiles, kColumnTiles>& scores,
+             Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2) {
+    float maxima[kRows];
     row_maximum(maxima, scores);
-    rescale(maxima, output, scale_log2);
+    move(maxima, output, scale_log2);
   }
 
   /// Turns scores into probabilities relative to the references, and adds them to the sums: first
@@ -80,20 +125,26 @@ struct OnlineSoftmax {
     add(shares);
   }
 
-  /// The softmax of a block: both of the above.
+  /// The softmax of the first block, and of another one: whether any row of the warp may have moved.
   template <int kColumnTiles, int kOutputTiles, class Scale>
-  void absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
-              Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2,
-              int /*block*/) {
-    follow(scores, output, scale_log2);
+  void absorb_first(Accumulator<kRowTiles, kColumnTiles>& scores,
+                    Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2) {
+    begin(scores, output, scale_log2);
     exponentiate(scores, scale_log2);
   }
+  template <int kColumnTiles, int kOutputTiles, class Scale>
+  bool absorb(Accumulator<kRowTiles, kColumnTiles>& scores,
+              Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2,
+              int /*block*/) {
+    const bool may_have_moved = follow(scores, output, scale_log2);
+    exponentiate(scores, scale_log2);
+    return may_have_moved;
+  }
 
-  /// Sets the limits by what has been added to the sums. It takes nothing from the scores of
-  /// `block`, the next one: it belongs where those are waited for. Every block would cost more than
-  /// the rescales it saves where the softmax is the bottleneck (docs/performance.md).
-  void settle(int block) {
-    if (!kLazyRescale || block % kLazySettleBlocks != 0) return;
+  /// Sets the limits by what the blocks absorbed so far have added to the sums. It takes nothing from
+  /// the scores of the next one: it belongs where those are waited for.
+  void settle(int blocks) {
+    if (!kLazyRescale || !settles_after(blocks)) return;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row_sum(row));
   }
@@ -145,26 +196,32 @@ struct OnlineSoftmax {
     return range < kThreshold ? range : kThreshold;
   }
 
-  template <int kOutputTiles, class Scale>
-  void rescale(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
-               const Scale& scale_log2) {
-    float maxima_log2[kRows];
-    bool any_beyond = false;
+  /// Whether a row may be beyond its limit, by what nonnegative_maximum says of the thread's entries:
+  /// where it may be wrong, yes.
+  template <class Scale>
+  bool any_may_pass(const float (&largest)[kRows], const Scale& scale_log2) const {
+    bool any = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      maxima_log2[row] = maxima[row] * scale_at(scale_log2, row);
-      any_beyond = any_beyond || maxima_log2[row] > limit[row];
+      const bool stays = largest[row] * scale_at(scale_log2, row) <= limit[row];
+      any |= !(stays & (limit[row] >= 0.0f));
     }
-    // The vote only gates the branch: a row that does not move is multiplied by exactly 1.
-    if (kLazyRescale && !warp_any(any_beyond)) return;
+    return any;
+  }
+
+  /// Rows whose maximum is beyond their limit go there; others are multiplied by exactly 1.
+  template <int kOutputTiles, class Scale>
+  void move(const float (&maxima)[kRows], Accumulator<kRowTiles, kOutputTiles>& output,
+            const Scale& scale_log2) {
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float moved = maxima_log2[row] > limit[row] ? maxima_log2[row] : reference[row];
+      const float maximum_log2 = maxima[row] * scale_at(scale_log2, row);
+      const float moved = maximum_log2 > limit[row] ? maximum_log2 : reference[row];
       const float factor = rise_factor(reference[row], moved);
       const float exact = moved == reference[row] ? 1.0f : factor;
-      limit[row] = maximum(limit[row], moved);
-      reference[row] = moved;
       sum[row] *= exact;
+      reference[row] = moved;
+      limit[row] = maximum(limit[row], moved);
       output.for_row(row, [&](float& entry) { entry *= exact; });
     }
   }

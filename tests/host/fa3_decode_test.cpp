@@ -172,12 +172,17 @@ TEST_CASE("C30 a split of fa3 that sees all keys changes no bit") {
   }
 }
 
-TEST_CASE("Packed rows have the bits of rows of one head") {
-  const Problem problem = problem_of(MaskKind::kCausal, 7, 20, 100);
-  const HostTensors tensors = make_inputs(problem, InputKind::kNormal, 43);
-  const auto apart = verify(problem, tensors, config_of(64, false, false));
-  const auto packed = verify(problem, tensors, config_of(64, true, false));
-  CHECK(same_bits(apart.run, packed.run));
+// Under a causal mask a tile of fewer queries may begin a key block earlier, and limits of the lazy
+// maximum are set after the tile's first, second, fourth block: there bits may differ.
+TEST_CASE("Packed rows that see all keys have the bits of rows of one head") {
+  for (const auto& [mask, seqlen_q] : {std::pair{MaskKind::kFull, 20}, {MaskKind::kCausal, 1}}) {
+    const Problem problem = problem_of(mask, 7, seqlen_q, 300);
+    const HostTensors tensors = make_inputs(problem, InputKind::kNormal, 43);
+    const auto apart = verify(problem, tensors, config_of(64, false, false));
+    const auto packed = verify(problem, tensors, config_of(64, true, false));
+    INFO(seqlen_q);
+    CHECK(same_bits(apart.run, packed.run));
+  }
 }
 
 }  // namespace heddle

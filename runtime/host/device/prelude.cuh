@@ -41,6 +41,12 @@ inline unsigned __float_as_uint(float value) {
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
+inline float __int_as_float(int bits) {
+  return __uint_as_float(static_cast<unsigned>(bits));
+}
+inline int __float_as_int(float value) {
+  return static_cast<int>(__float_as_uint(value));
+}
 
 #define HEDDLE_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread")))
 HEDDLE_EXPORT void heddle_host_bind(const heddle::host::HostCalls* calls) {
