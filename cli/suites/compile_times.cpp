@@ -81,7 +81,9 @@ Plot compile_plot(const std::vector<SuiteCase>& cases, const std::vector<Compile
             .bar_series = {{"cold", Tint::kBlue},
                            {"from the cubin database", Tint::kSky},
                            {"others (the most where a range is known)", Tint::kOrange, true}}};
+  constexpr int kShownHeadDim = 128;  // of all of them the bars would fill pages
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].problem.variant.head_dim != kShownHeadDim) continue;
     plot.groups.push_back(
         {cases[i].label, {{0, times[i].cold_seconds}, {1, times[i].warm_seconds}}});
   }

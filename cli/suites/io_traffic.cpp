@@ -35,15 +35,16 @@ std::optional<double> paper_bytes(const IoMeasurement& measurement, const Peers&
 }
 
 Plot io_plot(const std::vector<IoMeasurement>& measurements) {
-  Plot plot{.title = "Traffic with HBM and time against length",
-            .x_name = "length",
-            .y_name = "",
-            .logarithmic_x = true,
-            .logarithmic_y = true,
-            .notes = {fmt::format("{} tokens, {} heads of {} columns, fp16, full mask. Dashed: "
-                                  "counted by the cost model; points of their own: the "
-                                  "profiler's DRAM counters.",
-                                  kTokens, kHeads, kHeadDim)}};
+  Plot plot{
+      .title = "Traffic with HBM and time against length",
+      .x_name = "length",
+      .y_name = "",
+      .logarithmic_x = true,
+      .logarithmic_y = true,
+      .notes = {fmt::format("{} tokens, {} heads of {} columns, fp16, full mask. Left: dashed "
+                            "as the cost model counts, solid as the profiler's DRAM counters "
+                            "say, where it is there.",
+                            kTokens, kHeads, kHeadDim)}};
   Panel bytes{"gigabytes of one call", {}}, times{"milliseconds of one call", {}};
   for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
     const std::string name(enum_name(kFamilies[f]));

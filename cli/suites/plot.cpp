@@ -93,8 +93,14 @@ class Sheet {
   double y_ = 0;
 };
 
-/// Series of the same name are named once.
-void draw_legend(Sheet& sheet, const std::vector<Series>& all) {
+/// Three digits, but thousands as they are.
+std::string plain(double value) {
+  constexpr double kThousand = 1000;
+  return value >= kThousand ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+/// Series of the same name are named once, each beside a piece of its line or bar.
+void draw_legend(Sheet& sheet, const std::vector<Series>& all, bool of_bars) {
   std::set<std::string> named;
   double x = kMargin;
   sheet.y() += kLine + 4;
@@ -105,9 +111,11 @@ void draw_legend(Sheet& sheet, const std::vector<Series>& all) {
       x = kMargin;
       sheet.y() += kLine;
     }
-    const double middle = sheet.y() - 4;
-    sheet.add(fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f} h28\" />\n",
-                          classes(series, "line"), x, middle));
+    sheet.add(of_bars ? fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"28\" "
+                                    "height=\"10\" />\n",
+                                    classes(series, "bar"), x, sheet.y() - 9)
+                      : fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f} h28\" />\n",
+                                    classes(series, "line"), x, sheet.y() - 4));
     sheet.add(text_at(x + 34, sheet.y(), "name", "start", series.name));
     x += width;
   }
@@ -201,7 +209,7 @@ void draw_bars(Sheet& sheet, const Plot& plot) {
   }
   const double left = std::min(kWidth / 2, kMargin + kLetter * static_cast<double>(letters) + 10);
   const Axis x{plot.logarithmic_y ? low / 2 : 0, high, left, kWidth - 80, plot.logarithmic_y};
-  sheet.y() += 8;
+  sheet.y() += 14;
   for (const BarGroup& group : plot.groups) {
     const double height =
         (kBar + 2) * static_cast<double>(std::max<std::size_t>(1, group.bars.size()));
@@ -214,7 +222,7 @@ void draw_bars(Sheet& sheet, const Plot& plot) {
           classes(series, "bar"), left, sheet.y(), std::max(1.0, x(value) - left), kBar,
           escape_html(series.name), value));
       sheet.add(text_at(std::max(left + 1, x(value)) + 6, sheet.y() + kBar - 2, "tick", "start",
-                        fmt::format("{:.3g}", value)));
+                        plain(value)));
       sheet.y() += kBar + 2;
     }
     if (group.bars.empty()) sheet.y() += kBar + 2;
@@ -238,7 +246,7 @@ std::string plot_svg(const Plot& plot) {
   }
   std::erase_if(named,
                 [&](const Series& series) { return plot.groups.empty() && series.points.empty(); });
-  draw_legend(sheet, named);
+  draw_legend(sheet, named, !plot.groups.empty());
   if (plot.groups.empty()) {
     draw_panels(sheet, plot);
   } else {
