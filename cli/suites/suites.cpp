@@ -86,8 +86,22 @@ SuiteReport run_pipeline(SuiteRun& run) {
   return ablation_report(kernels, bench->measure(ablation_cases(kernels)), run.peers);
 }
 
+/// The flags among those given that say this problem again.
+std::string given_flags(const Problem& problem, const ProblemFlags& flags) {
+  const auto given = flags.names_given();
+  std::string text;
+  const auto add = [&](const auto& entry, const auto& value) {
+    if (given.count(std::string(entry.name)) == 0) return;
+    text += ' ' + flag_name(entry.name) + ' ' + value_text(value);
+  };
+  for_each_field(problem.sizes, add);
+  for_each_field(problem.variant, add);
+  return text;
+}
+
 SuiteReport run_accuracy(SuiteRun& run) {
   const Problem problem = accuracy_problem(run.problem);
+  run.facts.back().second += given_flags(problem, run.problem);  // the command's
   ProgressLine line(detect_terminal());
   const AccuracyTable table = measure_accuracy(problem, kAccuracySeed, [&](int done, int total) {
     if (detect_terminal().interactive) line.update("measuring", done, total);
@@ -268,6 +282,7 @@ int run_suite(const SuiteOptions& options, const ServiceFlags& services,
   const SuiteEntry& entry = entry_of(options.name);
   require_sound(options, entry);
   SuiteRun run{options, services, problem, load_peers(options.peers), {}};
+  // Last the command, to which a suite may add.
   run.facts = {{"heddle", kVersion}, {"date", now_utc()}, {"command", command_text(options)}};
   const SuiteReport report = entry.run(run);
   run.facts.emplace(run.facts.begin(), "suite", options.name);

@@ -17,6 +17,8 @@ TEST_CASE("the accuracy suite shows what each ingredient of quantising is worth"
   INFO(result.errors);
   REQUIRE(result.code == 0);
   const auto json = nlohmann::json::parse(result.output);
+  CHECK(json["command"] ==
+        "heddle bench --suite fp8-accuracy --heads 2 --seqlen-q 160 --seqlen-kv 160 --head-dim 64");
   CHECK(json["rows"][0]["sizes"] == "heads=2,seqlen_q=160,seqlen_kv=160");
   std::map<std::string, std::map<std::string, double>> rows;
   std::map<std::string, double> published;
