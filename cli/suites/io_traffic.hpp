@@ -15,12 +15,18 @@ namespace heddle {
 std::vector<std::vector<SuiteCase>> io_cases(const std::vector<int>& lengths,
                                              const FamilyChooser& choose);
 
-/// Bytes of one call, as the cost model counts them.
+/// Bytes that the kernels of one call ask of global memory, full mask, no splits, by the formulas
+/// of docs/architecture.md: K and V once for each query tile. Caches serve some of it. nullopt with
+/// a split.
+std::optional<double> asked_bytes(const SuiteCase& entry, const DeviceLimits& limits);
+
+/// Bytes with HBM of one call, as the cost model counts them, caches included.
 double counted_hbm_bytes(const SuiteCase& entry, const DeviceLimits& limits);
 
 struct IoMeasurement {
   SuiteCase entry;
   SuiteTiming timing;
+  std::optional<double> asked_bytes;
   double counted_bytes = 0;
   std::optional<double> counter_bytes;  ///< of the profiler
 };

@@ -126,8 +126,9 @@ SuiteReport run_io(SuiteRun& run) {
   std::vector<IoMeasurement> measurements;
   bool any_read = false;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    IoMeasurement measurement{cases[i], timings[i], 0, std::nullopt};
+    IoMeasurement measurement{cases[i], timings[i], std::nullopt, 0, std::nullopt};
     if (!reject(cases[i].problem.variant, cases[i].config, bench->limits())) {
+      measurement.asked_bytes = asked_bytes(cases[i], bench->limits());
       measurement.counted_bytes = counted_hbm_bytes(cases[i], bench->limits());
     }
     if (!profiler.empty() && timings[i].measured() && is_profiled(cases[i].problem)) {

@@ -70,6 +70,17 @@ TEST_CASE("fa1-io puts counted bytes, counters and the paper beside each other")
   const double fa1 = counted_hbm_bytes(cases[1], hopper());
   CHECK(fa1 == Approx(minimal_bytes(cases[1].problem)).epsilon(0.01));
 
+  // Q and O, log-sum-exps, K and V once for each of 64 tiles of 64 rows; and the scores.
+  CHECK(cases[1].config.tile_m == 64);
+  const double fused = 4.0 * 16 * (2 * 4096 * 64 * 2 + 4 * 4096 + 2 * 64 * 4096 * 64 * 2);
+  CHECK(asked_bytes(cases[1], hopper()) == fused);
+  SuiteCase tiled = cases[0];
+  tiled.config.tile_m = 64;
+  CHECK(asked_bytes(tiled, hopper()) == fused + 12 * scores);
+  SuiteCase split = cases[2];
+  split.config.split_kv = true;
+  CHECK(asked_bytes(split, hopper()) == std::nullopt);
+
   std::vector<IoMeasurement> measurements;
   for (const SuiteCase& entry : cases) {
     IoMeasurement& measurement = measurements.emplace_back();
@@ -81,14 +92,14 @@ TEST_CASE("fa1-io puts counted bytes, counters and the paper beside each other")
   measurements[1].timing = {0, 0, 0, "no memory"};
   const SuiteReport report = io_report(measurements, "a profiler", load_peers());
   const auto& first = row_with(report, "4 x 4096", "unfused");
-  CHECK(first[5] == "2.00");
-  CHECK(first[6] == "1.000 ms");
-  CHECK(first[8] == "-");
-  CHECK(row_with(report, "4 x 4096", "fa1")[6] == "-");
-  CHECK(row_with(report, "4 x 4096", "fa2")[4] == "-");
-  CHECK(row_with(report, "64 x 1024", "unfused")[8] == "40.3");
-  CHECK(row_with(report, "64 x 1024", "fa1")[8] == "4.4");
-  CHECK(row_with(report, "64 x 1024", "fa3")[8] == "-");
+  CHECK(first[6] == "2.00");
+  CHECK(first[7] == "1.000 ms");
+  CHECK(first[9] == "-");
+  CHECK(row_with(report, "4 x 4096", "fa1")[7] == "-");
+  CHECK(row_with(report, "4 x 4096", "fa2")[5] == "-");
+  CHECK(row_with(report, "64 x 1024", "unfused")[9] == "40.3");
+  CHECK(row_with(report, "64 x 1024", "fa1")[9] == "4.4");
+  CHECK(row_with(report, "64 x 1024", "fa3")[9] == "-");
   CHECK_THAT(report.notes.front(), Contains("fa1") && Contains("no memory"));
   REQUIRE(report.records.rows.size() == 8);
   for (const auto& row : report.records.rows) CHECK(row.size() == report.records.columns.size());
