@@ -136,7 +136,8 @@ void add_suite_flags(CLI::App& verb, SuiteOptions& suite) {
   verb.add_option("--peers", suite.peers,
                   "of a suite: figures of others, in the form of bench/peers.yaml")
       ->needs(name);
-  verb.add_option("--sweep", suite.lengths, "of a suite that sweeps: only these lengths, as 1024,4096")
+  verb.add_option("--sweep", suite.lengths,
+                  "of a suite that sweeps: only these lengths, as 1024,4096")
       ->delimiter(',')
       ->needs(name);
   verb.add_option("--from", suite.from, "of --suite lengths: the CSV of bench/compare.py")

@@ -31,6 +31,22 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
   Variant variant() const { return {.head_dim = head_dim, .mask = mask}; }
 };
+/// Figures of others are of the sweep alone.
+void require_sweep(const CsvTable& file, std::size_t row, const Cell& cell) {
+  const Sizes sweep = sweep_problem(DataType::kBf16, cell.head_dim, cell.mask, cell.length).sizes;
+  if (file.number(row, "batch") == sweep.batch && file.number(row, "heads") == sweep.heads &&
+      file.text(row, "dtype") == "bf16") {
+    return;
+  }
+  throw Error(
+      ErrorCode::kInvalidArgument, "from",
+      fmt::format("--from: row {}: batch {}, {} heads, {} is not of the sweep (16384 tokens "
+                  "in all, heads * head_dim = 2048, bf16); run bench/compare.py with its "
+                  "own --tokens and --hidden",
+                  row + 1, file.text(row, "batch"), file.text(row, "heads"),
+                  file.text(row, "dtype")));
+}
+
 using Rates = std::map<std::string, double>;  ///< TFLOP/s by implementation
 
 std::map<Cell, Rates> cells_of(const CsvTable& file) {
@@ -44,6 +60,7 @@ std::map<Cell, Rates> cells_of(const CsvTable& file) {
     }
     const Cell cell{static_cast<int>(file.number(row, "head_dim")), *mask,
                     static_cast<int>(file.number(row, "length"))};
+    require_sweep(file, row, cell);
     cells[cell][file.text(row, "implementation")] = file.number(row, "tflops");
   }
   return cells;

@@ -226,11 +226,13 @@ TEST_CASE("decode has the shapes of the peers' table and rates of K and V") {
 }
 
 TEST_CASE("lengths draws what bench/compare.py wrote, and carries FA3 over by cuDNN") {
-  const std::string head = "head_dim,mask,length,implementation,tflops,gpu,driver,date,command\n";
+  const std::string head =
+      "dtype,head_dim,heads,mask,length,batch,implementation,tflops,gpu,driver,date,command\n";
   const std::string facts = ",a synthetic card,0.0,1970-01-01,\"none, made up\"\n";
-  const std::string text = head + "128,full,4096,heddle,100" + facts + "128,full,4096,cudnn,67.05" +
-                           facts + "128,full,512,heddle,50" + facts + "128,causal,4096,flash,20" +
-                           facts;
+  const std::string text = head + "bf16,128,16,full,4096,4,heddle,100" + facts +
+                           "bf16,128,16,full,4096,4,cudnn,67.05" + facts +
+                           "bf16,128,16,full,512,32,heddle,50" + facts +
+                           "bf16,128,16,causal,4096,4,flash,20" + facts;
   const SuiteReport report = lengths_report(CsvTable(text, "made_up.csv"), load_peers());
   REQUIRE(report.table.size() == 4);
   CHECK(report.table[1] == CsvRow{"d 128, full 512", "50", "-", "-", "519", "-", "-", "-"});
@@ -243,6 +245,11 @@ TEST_CASE("lengths draws what bench/compare.py wrote, and carries FA3 over by cu
   CHECK(lengths_facts(CsvTable(text, "made_up.csv"))[3].second == "none, made up");
   CHECK_THROWS_AS(lengths_report(CsvTable(head, "empty.csv"), load_peers()), Error);
   CHECK_THROWS_AS(lengths_report(CsvTable("a\n1\n", "other.csv"), load_peers()), Error);
+  for (const char* other : {"bf16,128,16,full,4096,1,heddle,100", "bf16,128,8,full,4096,4,heddle,1",
+                            "fp16,128,16,full,4096,4,heddle,100"}) {
+    CHECK_THROWS_WITH(lengths_report(CsvTable(head + other + facts, "other.csv"), load_peers()),
+                      Contains("is not of the sweep"));
+  }
 }
 
 }  // namespace heddle
