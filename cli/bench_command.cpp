@@ -7,16 +7,14 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/ablation_report.hpp"
-#include "cli/accuracy_report.hpp"
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
+#include "cli/suites/suites.hpp"
 #include "cli/terminal.hpp"
 #include "generator/cost_model.hpp"
-#include "generator/legality.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/race.hpp"
 
@@ -29,7 +27,7 @@ struct BenchOptions {
   KernelFlags kernel;
   ServiceFlags services;
   InputFlags inputs;
-  std::string suite;
+  SuiteOptions suite;
   int samples = 20;
   bool json = false;
 };
@@ -113,65 +111,42 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
   return {{"problem", std::move(problem)}};
 }
 
-/// A kernel ready to race; what the compiler says against it is only told.
-Racer make_racer(const Device& device, Compiler& compiler, const Problem& problem,
-                 const KernelConfig& config) {
-  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
-  if (compiled.rejection) {
-    std::cerr << fmt::format("note: {}: {}\n", canonical_text(config), compiled.rejection->reason);
+int run_suite_alone(const BenchOptions& options) {
+  const bool takes_problem = options.suite.name == "fp8-accuracy";
+  const bool has_problem = options.problem.any_given() && !takes_problem;
+  if (has_problem || options.model.given() || options.kernel.any_given()) {
+    throw Error(ErrorCode::kInvalidArgument, "suite",
+                fmt::format("--suite {} brings its own problem and kernels; leave the flags that "
+                            "say others away",
+                            options.suite.name));
   }
-  Racer racer;
-  racer.kernels = load_config(device, problem.variant, config, compiled);
-  racer.plan = plan_launch(problem, config, device.limits());
-  return racer;
+  SuiteOptions suite = options.suite;
+  suite.samples = options.samples;
+  suite.json = options.json;
+  return run_suite(suite, options.services, options.problem);
 }
 
-/// All kernels of the ablation interleaved: none leaves the race.
-int run_pipeline_suite(const BenchOptions& options) {
-  const auto device = open_gpu(options.services);
-  Compiler compiler(options.services.compiler_options());
-  const Problem problem = pipeline_problem();
-  const auto kernels = pipeline_kernels();
-  for (const AblationKernel& kernel : kernels) {
-    const auto rejection = reject(problem.variant, kernel.config, device->limits());
-    if (rejection) throw Error(ErrorCode::kNoLegalConfig, rejection->field, rejection->reason);
-  }
-  const InputSets inputs(*device, problem, 0, std::random_device{}());
-  std::vector<Racer> racers;
-  for (const AblationKernel& kernel : kernels) {
-    racers.push_back(make_racer(*device, compiler, problem, kernel.config));
-    racers.back().parameters = inputs.parameters(kernel.config, racers.back().plan);
-  }
-  const auto spin = compiler.compile(spin_kernel_source(device->limits().architecture));
-  Meter meter(*device, spin->cubin);
-  race(meter, racers, options.samples);
-  std::vector<Timing> timings;
-  for (Racer& racer : racers) timings.push_back(std::move(racer.timing));
-  const PublishedAblation published = published_ablation();
-  if (options.json) {
-    std::cout << ablation_json(kernels, timings, published);
-  } else {
-    std::cout << device->device_class().name << "; " << options.samples
-              << " rounds, interleaved\n\n"
-              << ablation_table(kernels, timings, published);
-  }
-  return kExitDone;
+/// Flags that only a suite has.
+void add_suite_flags(CLI::App& verb, SuiteOptions& suite) {
+  auto* name =
+      verb.add_option("--suite", suite.name, suite_help())->check(CLI::IsMember(suite_names()));
+  verb.add_option("--csv", suite.csv, "of a suite: file for a line for each measurement")
+      ->needs(name);
+  verb.add_option("--svg", suite.svg, "of a suite: file for its plot")->needs(name);
+  verb.add_option("--peers", suite.peers,
+                  "of a suite: figures of others, in the form of bench/peers.yaml")
+      ->needs(name);
+  verb.add_option("--sweep", suite.lengths,
+                  "of a suite that sweeps: only these lengths, as 1024,4096")
+      ->delimiter(',')
+      ->needs(name);
+  verb.add_option("--from", suite.from, "of --suite lengths: the CSV of bench/compare.py")
+      ->needs(name);
 }
 
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
-  if (options.suite == "fp8-accuracy") {
-    return run_accuracy_suite(options.problem, options.json);
-  }
-  if (!options.suite.empty()) {
-    if (options.problem.any_given() || options.model.given() || options.kernel.any_given()) {
-      throw Error(ErrorCode::kInvalidArgument, "suite",
-                  fmt::format("--suite {} brings its own problem and kernels; leave the flags that "
-                              "say others away",
-                              options.suite));
-    }
-    return run_pipeline_suite(options);
-  }
+  if (!options.suite.name.empty()) return run_suite_alone(options);
   auto problems = problems_of(options);
   drop_empty(problems);
   const auto device = open_gpu(options.services);
@@ -202,10 +177,7 @@ void register_bench(const CommandSink& sink) {
   options->kernel.add_to(verb);
   options->services.add_to(verb);
   options->inputs.add_to(verb);
-  verb.add_option("--suite", options->suite,
-                  "a fixed comparison instead of a problem: fa3-pipeline, the ablation of the "
-                  "FlashAttention-3 paper; fp8-accuracy, what quantising to e4m3 costs (no GPU)")
-      ->check(CLI::IsMember({"fa3-pipeline", "fp8-accuracy"}));
+  add_suite_flags(verb, options->suite);
   verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }

@@ -36,7 +36,8 @@ void set_problem_field(Problem& problem, const std::string& name, const std::str
                   "'); known fields: " + field_names<Sizes>() + ", " + field_names<Variant>());
 }
 
-/// The first config of a family that is legal, in enumeration order.
+}  // namespace
+
 KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
   KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
   if (config.family == family) return config;
@@ -46,8 +47,6 @@ KernelConfig family_default(Family family, const Problem& problem, const DeviceL
   const auto candidates = enumerate_candidates(problem.variant, limits, family);
   return candidates.empty() ? config : candidates.front();
 }
-
-}  // namespace
 
 std::string flag_name(std::string_view field_name) {
   std::string name(field_name);

@@ -43,6 +43,10 @@ class ProblemFlags {
 /// The flags that give this problem again, strides apart.
 std::string problem_flags_text(const Problem& problem);
 
+/// The default where it is of that family, else the first config of it that is legal, in
+/// enumeration order; where none is, one that is not.
+KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits);
+
 /// --family and --set knob=value.
 class KernelFlags {
  public:

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+#include "cli/chart_axis.hpp"
 
-std::string escape_html(const std::string& text);
+namespace heddle {
 
 struct Point {
   double x = 0;

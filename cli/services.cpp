@@ -36,4 +36,17 @@ ResultsStore::Options ServiceFlags::results_options() const {
   return options;
 }
 
+std::vector<std::string> ServiceFlags::words() const {
+  std::vector<std::string> words;
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  add("--nvrtc", nvrtc_);
+  add("--driver", driver_);
+  add("--results", results_);
+  add("--cache", cache_);
+  if (no_cache_) words.emplace_back("--no-cache");
+  return words;
+}
+
 }  // namespace heddle

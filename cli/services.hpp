@@ -2,6 +2,7 @@
 // Where a verb finds NVRTC, the driver and the two databases.
 
 #include <string>
+#include <vector>
 
 #include "runtime/compiler.hpp"
 #include "tuning_db/results_store.hpp"
@@ -17,6 +18,8 @@ class ServiceFlags {
   void add_to(CLI::App& app);
   Compiler::Options compiler_options() const;
   ResultsStore::Options results_options() const;
+  /// The flags given, to start another heddle with.
+  std::vector<std::string> words() const;
   const std::string& driver_path() const { return driver_; }
 
  private:

@@ -1,7 +1,8 @@
 // The ablation's table: figures in their places, the best tile, what the paper has.
-#include "cli/ablation_report.hpp"
+#include "cli/suites/ablation.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,17 +12,17 @@ namespace {
 using Catch::Contains;
 
 /// A timing of so many TFLOP/s whose quartiles are a fiftieth of it apart.
-Timing timing_of(double tflops) {
-  Timing timing;
-  timing.median_seconds = flop_count(pipeline_problem()) / tflops * 1e-12;
-  timing.spread_seconds = timing.median_seconds / 50;
+SuiteTiming timing_of(double tflops) {
+  SuiteTiming timing;
+  timing.seconds = flop_count(pipeline_problem()) / tflops * 1e-12;
+  timing.spread_seconds = timing.seconds / 50;
   return timing;
 }
 
 /// Two tiles; the first is best with all on, the second without an overlap.
 struct Sample {
   std::vector<AblationKernel> kernels;
-  std::vector<Timing> timings;
+  std::vector<SuiteTiming> timings;
 
   Sample() {
     for (const char* tile : {"first", "second"}) {
@@ -46,18 +47,23 @@ std::string line_of(const std::string& table, const std::string& title) {
 
 }  // namespace
 
-TEST_CASE("what the paper has comes from its file, with its source") {
-  const PublishedAblation published = published_ablation();
-  CHECK(published.tflops == std::map<Ablation, double>{{Ablation::kNothing, 661},
-                                                       {Ablation::kOverlap, 582},
-                                                       {Ablation::kWarpSpecialisation, 570}});
-  CHECK_THAT(published.source, Contains("arXiv:2407.08608"));
-  CHECK_THAT(published.device, Contains("H100"));
+TEST_CASE("what the paper has comes from the peers' file, with its source") {
+  const Peers peers = load_peers();
+  std::map<std::string, double> figures;
+  for (const PeerFigure& figure : peers.ablation_tflops) {
+    CHECK(figure.source == "fa3_paper");
+    figures[figure.peer] = figure.most;
+  }
+  CHECK(figures == std::map<std::string, double>{
+                       {"all_on", 661}, {"no_overlap", 582}, {"no_warp_specialisation", 570}});
+  CHECK_THAT(peers.sources.at("fa3_paper").text, Contains("arXiv:2407.08608"));
+  CHECK_THAT(peers.sources.at("fa3_paper").device, Contains("H100"));
 }
 
 TEST_CASE("the ablation's table names the best tile of each row and its share of all on") {
   const Sample sample;
-  const std::string table = ablation_table(sample.kernels, sample.timings, published_ablation());
+  const std::string table =
+      report_text(ablation_report(sample.kernels, sample.timings, load_peers()), {});
   INFO(table);
   CHECK_THAT(line_of(table, "all on"), Contains("700 +-7") && Contains("650 +-6") &&
                                            Contains("700: first") && Contains("1.00") &&
@@ -72,12 +78,24 @@ TEST_CASE("the ablation's table names the best tile of each row and its share of
 
 TEST_CASE("the ablation's JSON has every kernel and the paper's figures") {
   const Sample sample;
-  const auto json =
-      nlohmann::json::parse(ablation_json(sample.kernels, sample.timings, published_ablation()));
-  REQUIRE(json["kernels"].size() == 10);
-  CHECK(json["kernels"][2]["ablation"] == "no_overlap");
-  CHECK(json["kernels"][2]["tflops"].get<double>() == Approx(600));
-  CHECK(json["published"]["tflops"]["no_warp_specialisation"] == 570);
+  const auto json = nlohmann::json::parse(
+      report_json(ablation_report(sample.kernels, sample.timings, load_peers()), {}));
+  REQUIRE(json["rows"].size() == 10);
+  CHECK(json["rows"][2]["ablation"] == "no_overlap");
+  CHECK(json["rows"][2]["tflops"].get<double>() == Approx(600));
+  CHECK(json["rows"][2]["published_tflops"] == 582);
+  CHECK(json["rows"][1]["published_tflops"].is_null());
+  CHECK(json["rows"][3]["published_tflops"] == 570);
+}
+
+TEST_CASE("a kernel of the ablation that was not measured leaves dashes and says why") {
+  Sample sample;
+  for (std::size_t i : {2U, 7U}) sample.timings[i] = {0, 0, 0, "spills"};
+  const std::string table =
+      report_text(ablation_report(sample.kernels, sample.timings, load_peers()), {});
+  INFO(table);
+  CHECK_THAT(line_of(table, "no overlap"), Contains(" -  ") && !Contains("600"));
+  CHECK_THAT(table, Contains("not measured: no overlap, first") && Contains("spills"));
 }
 
 }  // namespace heddle

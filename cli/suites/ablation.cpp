@@ -1,0 +1,140 @@
+#include "cli/suites/ablation.hpp"
+
+#include <fmt/format.h>
+
+namespace heddle {
+namespace {
+
+struct AblationName {
+  Ablation ablation;
+  const char* key;  ///< in peers.yaml, CSV and JSON
+  const char* title;
+};
+constexpr AblationName kNames[] = {
+    {Ablation::kNothing, "all_on", "all on"},
+    {Ablation::kPingPong, "no_ping_pong", "no ping-pong"},
+    {Ablation::kOverlap, "no_overlap", "no overlap"},
+    {Ablation::kWarpSpecialisation, "no_warp_specialisation", "no warp specialisation"},
+    {Ablation::kTurnsAndSpecialisation, "no_ping_pong_no_warp_specialisation",
+     "no ping-pong, no warp specialisation"}};
+
+const AblationName& name_of(Ablation ablation) {
+  return kNames[static_cast<std::size_t>(ablation)];
+}
+
+Value rate_of(const SuiteTiming& timing) {
+  if (!timing.measured()) return {};
+  return flop_count(pipeline_problem()) / timing.seconds * 1e-12;
+}
+
+/// The fastest kernel with this off; as many as there are where none was measured.
+std::size_t best_of(Ablation ablation, const std::vector<AblationKernel>& kernels,
+                    const std::vector<SuiteTiming>& timings) {
+  std::size_t best = kernels.size();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].ablation != ablation || !timings[i].measured()) continue;
+    if (best == kernels.size() || timings[i].seconds < timings[best].seconds) best = i;
+  }
+  return best;
+}
+
+Value best_rate(Ablation ablation, const std::vector<AblationKernel>& kernels,
+                const std::vector<SuiteTiming>& timings) {
+  const std::size_t best = best_of(ablation, kernels, timings);
+  return best < kernels.size() ? rate_of(timings[best]) : Value();
+}
+
+Value published_rate(Ablation ablation, const Peers& peers) {
+  const PeerFigure* figure = find_figure(peers.ablation_tflops, name_of(ablation).key);
+  return figure != nullptr ? Value(figure->most) : Value();
+}
+
+/// Names of tiles in order of appearance.
+std::vector<std::string> tiles_of(const std::vector<AblationKernel>& kernels) {
+  std::vector<std::string> tiles;
+  for (const AblationKernel& kernel : kernels) {
+    if (tiles.empty() || tiles.back() != kernel.tile) tiles.push_back(kernel.tile);
+  }
+  return tiles;
+}
+
+/// The rate and half of what lies between the quartiles' rates.
+std::string cell(const SuiteTiming& timing) {
+  if (!timing.measured()) return "-";
+  const double rate = std::get<double>(rate_of(timing));
+  return fmt::format("{:.0f} +-{:.0f}", rate, rate * timing.spread_seconds / timing.seconds / 2);
+}
+
+Plot ablation_plot(const std::vector<AblationKernel>& kernels,
+                   const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  Plot plot{.title = "fa3 with a part of its pipeline off: the best tile of each",
+            .y_name = "TFLOP/s",
+            .bar_series = {{"this run", Tint::kBlue}, {"published", Tint::kOrange, true}},
+            .notes = peers.cited({"fa3_paper"})};
+  for (const AblationName& name : kNames) {
+    BarGroup group{name.title, {}};
+    const Value ours = best_rate(name.ablation, kernels, timings);
+    const Value theirs = published_rate(name.ablation, peers);
+    if (const auto* rate = std::get_if<double>(&ours)) group.bars.emplace_back(0, *rate);
+    if (const auto* rate = std::get_if<double>(&theirs)) group.bars.emplace_back(1, *rate);
+    plot.groups.push_back(group);
+  }
+  return plot;
+}
+
+}  // namespace
+
+std::vector<SuiteCase> ablation_cases(const std::vector<AblationKernel>& kernels) {
+  std::vector<SuiteCase> cases;
+  for (const AblationKernel& kernel : kernels) {
+    cases.push_back({fmt::format("{}, {}", name_of(kernel.ablation).title, kernel.tile),
+                     pipeline_problem(), kernel.config});
+  }
+  return cases;
+}
+
+SuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
+                            const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  SuiteReport report;
+  report.suite = "fa3-pipeline";
+  report.method = {
+      problem_words(pipeline_problem()) + "; TFLOP/s, median and half the interquartile range",
+      "row maximum with every block, all kernels interleaved, launch cost hidden"};
+  std::vector<std::string> header{"TFLOP/s"};
+  for (const std::string& tile : tiles_of(kernels)) header.push_back(tile);
+  header.insert(header.end(), {"best", "of all on", "published", "of all on"});
+  report.table = {header};
+  const Value all_on = best_rate(Ablation::kNothing, kernels, timings);
+  const Value published_all_on = published_rate(Ablation::kNothing, peers);
+  for (const AblationName& name : kNames) {
+    std::vector<std::string> row{name.title};
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (kernels[i].ablation == name.ablation) row.push_back(cell(timings[i]));
+    }
+    const std::size_t best = best_of(name.ablation, kernels, timings);
+    const Value rate = best_rate(name.ablation, kernels, timings);
+    const Value published = published_rate(name.ablation, peers);
+    row.push_back(best < kernels.size() ? shown(rate, "{:.0f}: ") + kernels[best].tile : "-");
+    row.insert(row.end(), {shown(quotient(rate, all_on), "{:.2f}"), shown(published, "{:.0f}"),
+                           shown(quotient(published, published_all_on), "{:.2f}")});
+    report.table.push_back(row);
+  }
+  report.records.columns = {"ablation",  "tile",   "seconds",          "spread_seconds",
+                            "clock_mhz", "tflops", "published_tflops", "config"};
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const SuiteTiming& timing = timings[i];
+    report.records.rows.push_back(
+        {std::string(name_of(kernels[i].ablation).key), kernels[i].tile, seconds_of(timing),
+         timing.measured() ? Value(timing.spread_seconds) : Value(),
+         timing.clock_mhz > 0 ? Value(timing.clock_mhz) : Value(), rate_of(timing),
+         published_rate(kernels[i].ablation, peers), canonical_text(kernels[i].config)});
+  }
+  report.notes = failure_notes(ablation_cases(kernels), timings);
+  for (const std::string& line : peers.cited({"fa3_paper"})) {
+    report.notes.push_back("published: " + line);
+  }
+  report.plot = ablation_plot(kernels, timings, peers);
+  return report;
+}
+
+}  // namespace heddle

@@ -1,0 +1,22 @@
+#pragma once
+// `heddle bench --suite decode`: one query a sequence, GB/s of K and V.
+
+#include <functional>
+#include <vector>
+
+#include "cli/suites/peers.hpp"
+#include "cli/suites/suite_case.hpp"
+
+namespace heddle {
+
+/// The shapes of peers.yaml's decode table, each with the kernel that is selected for it.
+std::vector<SuiteCase> decode_cases(const Peers& peers,
+                                    const std::function<SuiteCase(const Problem&)>& choose);
+
+/// K and V, read once.
+double key_value_bytes(const Problem& problem);
+
+SuiteReport decode_report(const std::vector<SuiteCase>& cases,
+                          const std::vector<SuiteTiming>& timings, const Peers& peers);
+
+}  // namespace heddle

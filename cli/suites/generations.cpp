@@ -1,0 +1,142 @@
+#include "cli/suites/generations.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/suites/sweep.hpp"
+
+namespace heddle {
+namespace {
+
+struct Generation {
+  const char* name;
+  DataType dtype;
+  Family family;
+  Tint tint;
+  const char* peer;  ///< in peers.yaml, with its source; null = none
+  const char* source;
+};
+constexpr Generation kGenerations[] = {
+    {"unfused", DataType::kBf16, Family::kUnfused, Tint::kGrey, "unfused", "torch"},
+    {"fa1", DataType::kBf16, Family::kFa1, Tint::kPurple, nullptr, nullptr},
+    {"fa2", DataType::kBf16, Family::kFa2, Tint::kGreen, "FA2", "torch"},
+    {"fa3", DataType::kBf16, Family::kFa3, Tint::kBlue, "FA3", "fa3_alone"},
+    {"fp8", DataType::kE4m3, Family::kFa3, Tint::kOrange, "FA3", "fa3_alone"}};
+constexpr std::size_t kCount = std::size(kGenerations);
+
+std::string peer_name(const Generation& generation) {
+  const bool is_fp8 = generation.dtype == DataType::kE4m3;
+  return std::string(generation.peer) + (is_fp8 ? " fp8" : "") + " (peer)";
+}
+
+std::optional<double> peer_tflops(const Generation& generation, const Problem& problem,
+                                  const Peers& peers) {
+  if (generation.peer == nullptr) return std::nullopt;
+  return peers.forward_tflops(generation.peer, generation.source, problem.variant,
+                              problem.sizes.seqlen_q);
+}
+
+/// Adds one problem's five points, and what others have.
+void add_points(Panel& panel, const std::vector<SuiteCase>& cases,
+                const std::vector<SuiteTiming>& timings, std::size_t first, const Peers& peers) {
+  for (std::size_t g = 0; g < kCount; ++g) {
+    const SuiteCase& entry = cases[first + g];
+    const double length = entry.problem.sizes.seqlen_q;
+    const Value rate = tflops_of(entry, timings[first + g]);
+    if (const auto* number = std::get_if<double>(&rate)) {
+      panel.series[g].points.emplace_back(length, *number);
+    }
+    const auto other = peer_tflops(kGenerations[g], entry.problem, peers);
+    if (other) panel.series[kCount + g].points.emplace_back(length, *other);
+  }
+}
+
+Panel empty_panel(const Variant& variant) {
+  Panel panel{panel_title(variant), {}};
+  for (const Generation& generation : kGenerations) {
+    panel.series.push_back({generation.name, generation.tint});
+  }
+  for (const Generation& generation : kGenerations) {
+    const bool has_peer = generation.peer != nullptr;
+    panel.series.push_back({has_peer ? peer_name(generation) : "", generation.tint, true});
+  }
+  return panel;
+}
+
+}  // namespace
+
+std::vector<std::vector<SuiteCase>> generation_cases(const std::vector<int>& lengths,
+                                                     const FamilyChooser& choose) {
+  std::vector<std::vector<SuiteCase>> cells;
+  for (const int head_dim : {64, 128}) {
+    for (const MaskKind mask : {MaskKind::kFull, MaskKind::kCausal}) {
+      for (const int length : lengths) {
+        cells.emplace_back();
+        for (const Generation& generation : kGenerations) {
+          cells.back().push_back(
+              choose(sweep_problem(generation.dtype, head_dim, mask, length), generation.family));
+          cells.back().back().label = generation.name;
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+SuiteReport generation_report(const std::vector<SuiteCase>& cases,
+                              const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  SuiteReport report;
+  report.suite = "generations";
+  report.method = {
+      "TFLOP/s; 16384 tokens in all, heads * head_dim = 2048, bf16 (fp8: e4m3, V in rows); FLOPs "
+      "4 * batch * heads * length^2 * head_dim, halved for causal",
+      "median of samples timed by events, launch cost hidden, L2 cold, the five interleaved; each "
+      "kernel is the stored winner of its family at or near this size, else the family's default",
+      "(peer): measured by others, not in this run; sources below"};
+  report.table = {{"problem"}};
+  for (const Generation& generation : kGenerations) report.table[0].push_back(generation.name);
+  for (const Generation& generation : kGenerations) {
+    if (generation.peer != nullptr) report.table[0].push_back(peer_name(generation));
+  }
+  report.records.columns = {"head_dim",   "mask",        "length",         "batch",     "heads",
+                            "generation", "seconds",     "spread_seconds", "clock_mhz", "tflops",
+                            "peer",       "peer_tflops", "match",          "config"};
+  report.plot = {.title = "Each generation on one GPU",
+                 .x_name = "length",
+                 .y_name = "TFLOP/s",
+                 .logarithmic_x = true};
+  for (std::size_t first = 0; first + kCount <= cases.size(); first += kCount) {
+    const Problem& problem = cases[first].problem;
+    const Variant& variant = problem.variant;
+    const std::string title = panel_title(variant);
+    if (report.plot.panels.empty() || report.plot.panels.back().title != title) {
+      report.plot.panels.push_back(empty_panel(variant));
+    }
+    add_points(report.plot.panels.back(), cases, timings, first, peers);
+    std::vector<std::string> row{fmt::format("{} {}", title, problem.sizes.seqlen_q)}, others;
+    for (std::size_t g = 0; g < kCount; ++g) {
+      const SuiteCase& entry = cases[first + g];
+      const SuiteTiming& timing = timings[first + g];
+      const Value other = value_of(peer_tflops(kGenerations[g], entry.problem, peers));
+      row.push_back(shown(tflops_of(entry, timing), "{:.0f}"));
+      if (kGenerations[g].peer != nullptr) others.push_back(shown(other, "{:.0f}"));
+      report.records.rows.push_back(
+          {double(variant.head_dim), std::string(enum_name(variant.mask)),
+           double(problem.sizes.seqlen_q), double(problem.sizes.batch), double(problem.sizes.heads),
+           entry.label, seconds_of(timing),
+           timing.measured() ? Value(timing.spread_seconds) : Value(),
+           timing.clock_mhz > 0 ? Value(timing.clock_mhz) : Value(), tflops_of(entry, timing),
+           kGenerations[g].peer != nullptr ? Value(peer_name(kGenerations[g])) : Value(), other,
+           std::string(enum_name(entry.match)), canonical_text(entry.config)});
+    }
+    row.insert(row.end(), others.begin(), others.end());
+    report.table.push_back(row);
+  }
+  report.notes = failure_notes(cases, timings);
+  report.plot.notes = peers.cited({"fa3_alone", "torch"});
+  report.notes.insert(report.notes.end(), report.plot.notes.begin(), report.plot.notes.end());
+  return report;
+}
+
+}  // namespace heddle

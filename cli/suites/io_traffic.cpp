@@ -1,0 +1,158 @@
+#include "cli/suites/io_traffic.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/terminal.hpp"
+#include "generator/cost_model.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr int kHeads = 16, kHeadDim = 64, kTokens = 16384;  // GPT-2 medium's heads
+constexpr int kPaperBatch = 64, kPaperLength = 1024;
+
+constexpr Family kFamilies[] = {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3};
+constexpr Tint kTints[] = {Tint::kGrey, Tint::kPurple, Tint::kGreen, Tint::kBlue};
+
+Problem problem_of(int batch, int length) {
+  Problem problem;
+  problem.variant = {.dtype = DataType::kFp16, .head_dim = kHeadDim};
+  problem.sizes = {.batch = batch, .heads = kHeads, .seqlen_q = length, .seqlen_kv = length};
+  return problem;
+}
+
+std::string gigabytes(const std::optional<double>& bytes) {
+  return bytes && *bytes > 0 ? fmt::format("{:.3g}", *bytes * 1e-9) : "-";
+}
+
+/// The paper's figure of the family, for its problem.
+std::optional<double> paper_bytes(const IoMeasurement& measurement, const Peers& peers) {
+  if (!is_io_paper_problem(measurement.entry.problem)) return std::nullopt;
+  const std::string family(enum_name(measurement.entry.config.family));
+  const PeerFigure* figure = find_figure(peers.hbm_gigabytes, family);
+  if (figure == nullptr) return std::nullopt;
+  return figure->most * 1e9;
+}
+
+Plot io_plot(const std::vector<IoMeasurement>& measurements) {
+  Plot plot{
+      .title = "Traffic with HBM and time against length",
+      .x_name = "length",
+      .y_name = "",
+      .logarithmic_x = true,
+      .logarithmic_y = true,
+      .notes = {fmt::format("{} tokens, {} heads of {} columns, fp16, full mask. Left: dashed "
+                            "as the cost model counts, solid as the profiler's DRAM counters "
+                            "say, where it is there.",
+                            kTokens, kHeads, kHeadDim)}};
+  Panel bytes{"gigabytes of one call", {}}, times{"milliseconds of one call", {}};
+  for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
+    const std::string name(enum_name(kFamilies[f]));
+    Series counted{name + ", model", kTints[f], true}, counters{name, kTints[f]},
+        time{name, kTints[f]};
+    for (const IoMeasurement& measurement : measurements) {
+      const Problem& problem = measurement.entry.problem;
+      if (measurement.entry.config.family != kFamilies[f] || is_io_paper_problem(problem)) continue;
+      const double length = problem.sizes.seqlen_q;
+      counted.points.emplace_back(length, measurement.counted_bytes * 1e-9);
+      if (measurement.counter_bytes) {
+        counters.points.emplace_back(length, *measurement.counter_bytes * 1e-9);
+      }
+      if (measurement.timing.measured()) {
+        time.points.emplace_back(length, measurement.timing.seconds * 1e3);
+      }
+    }
+    bytes.series.push_back(counted);
+    bytes.series.push_back(counters);
+    times.series.push_back(time);
+  }
+  plot.panels = {bytes, times};
+  return plot;
+}
+
+}  // namespace
+
+bool is_io_paper_problem(const Problem& problem) {
+  return problem.sizes.batch == kPaperBatch && problem.sizes.seqlen_q == kPaperLength;
+}
+
+std::vector<std::vector<SuiteCase>> io_cases(const std::vector<int>& lengths,
+                                             const FamilyChooser& choose) {
+  std::vector<Problem> problems;
+  for (const int length : lengths) problems.push_back(problem_of(kTokens / length, length));
+  problems.push_back(problem_of(kPaperBatch, kPaperLength));
+  std::vector<std::vector<SuiteCase>> cells;
+  for (const Problem& problem : problems) {
+    cells.emplace_back();
+    for (const Family family : kFamilies) cells.back().push_back(choose(problem, family));
+  }
+  return cells;
+}
+
+std::optional<double> asked_bytes(const SuiteCase& entry, const DeviceLimits& limits) {
+  if (entry.config.split_kv || entry.problem.variant.mask != MaskKind::kFull) return std::nullopt;
+  const Sizes& sizes = entry.problem.sizes;
+  const double queries = sizes.seqlen_q, keys = sizes.seqlen_kv;
+  const double row_bytes =
+      1.0 * entry.problem.variant.head_dim * element_bytes(entry.problem.variant.dtype);
+  const int tiles = plan_launch(entry.problem, entry.config, limits).query_tiles;
+  constexpr double kLogSumExpBytes = 4, kScoreBytes = 12;  // fp32 and an element, out and in
+  double head = 2 * queries * row_bytes + 2 * tiles * keys * row_bytes + kLogSumExpBytes * queries;
+  if (entry.config.family == Family::kUnfused) head += kScoreBytes * queries * keys;
+  return head * sizes.batch * sizes.heads;
+}
+
+double counted_hbm_bytes(const SuiteCase& entry, const DeviceLimits& limits) {
+  return predict(entry.problem, entry.config, limits).hbm_bytes;
+}
+
+SuiteReport io_report(const std::vector<IoMeasurement>& measurements, const std::string& profiler,
+                      const Peers& peers) {
+  SuiteReport report;
+  report.suite = "fa1-io";
+  report.method = {
+      fmt::format("{} tokens in all, {} heads of {} columns, fp16, full mask; last the "
+                  "FlashAttention paper's problem, batch {} and length {}",
+                  kTokens, kHeads, kHeadDim, kPaperBatch, kPaperLength),
+      "least: Q, K, V read and O written once; asked: what the kernels ask of global memory, K and "
+      "V "
+      "once for each query tile; model: bytes with HBM by the cost model, which leaves out what L2 "
+      "keeps",
+      "time: median of samples timed by events, launch cost hidden, families interleaved",
+      "counters: " + profiler};
+  report.table = {{"problem", "family", "least GB", "asked GB", "model GB", "counters GB",
+                   "counters / model", "time", "TFLOP/s", "paper GB"}};
+  report.records.columns = {"batch",         "heads",       "length",         "head_dim",
+                            "family",        "least_bytes", "asked_bytes",    "model_bytes",
+                            "counter_bytes", "seconds",     "spread_seconds", "tflops",
+                            "paper_bytes",   "match",       "config"};
+  std::vector<SuiteCase> cases;
+  std::vector<SuiteTiming> timings;
+  for (const IoMeasurement& m : measurements) {
+    const Sizes& sizes = m.entry.problem.sizes;
+    const std::string family(enum_name(m.entry.config.family));
+    const double least = minimal_bytes(m.entry.problem);
+    const auto paper = paper_bytes(m, peers);
+    report.table.push_back(
+        {fmt::format("{} x {}", sizes.batch, sizes.seqlen_q), family, gigabytes(least),
+         gigabytes(m.asked_bytes), gigabytes(m.counted_bytes), gigabytes(m.counter_bytes),
+         m.counter_bytes ? fmt::format("{:.2f}", *m.counter_bytes / m.counted_bytes) : "-",
+         m.timing.measured() ? format_seconds(m.timing.seconds) : "-",
+         shown(tflops_of(m.entry, m.timing), "{:.0f}"), gigabytes(paper)});
+    report.records.rows.push_back(
+        {double(sizes.batch), double(sizes.heads), double(sizes.seqlen_q), double(kHeadDim), family,
+         least, value_of(m.asked_bytes), m.counted_bytes, value_of(m.counter_bytes),
+         seconds_of(m.timing), m.timing.measured() ? Value(m.timing.spread_seconds) : Value(),
+         tflops_of(m.entry, m.timing), value_of(paper), std::string(enum_name(m.entry.match)),
+         canonical_text(m.entry.config)});
+    cases.push_back(m.entry);
+    timings.push_back(m.timing);
+  }
+  report.notes = failure_notes(cases, timings);
+  report.notes.push_back("paper: forward and backward together, here forward alone");
+  for (const std::string& line : peers.cited({"fa1_paper"})) report.notes.push_back(line);
+  report.plot = io_plot(measurements);
+  return report;
+}
+
+}  // namespace heddle

@@ -1,0 +1,174 @@
+#include "cli/suites/parallelism.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.hpp"
+#include "generator/cost_model.hpp"
+#include "generator/part_work.hpp"
+
+namespace heddle {
+namespace {
+
+struct Shape {
+  int batch, heads, queries, keys;
+  std::vector<int> splits;
+};
+
+/// Few heads and much to do for each; a few queries over many keys, where tiles of queries are
+/// fewer than SMs too; enough heads for all.
+std::vector<Shape> shapes() {
+  return {{1, 4, 16384, 16384, {2, 4}},
+          {1, 16, 16384, 16384, {2}},
+          {1, 4, 128, 65536, {4, 16, 32}},
+          {4, 64, 1024, 1024, {2}}};
+}
+
+/// The chosen kernel on another shape; split where more than one part is asked for.
+SuiteCase case_of(const Shape& shape, SuiteCase entry, int splits) {
+  entry.problem.sizes = {.batch = shape.batch,
+                         .heads = shape.heads,
+                         .seqlen_q = shape.queries,
+                         .seqlen_kv = shape.keys};
+  entry.label = std::string(enum_name(entry.config.family));
+  entry.config.split_kv = splits > 1;
+  if (splits > 1) {
+    entry.problem.sizes.num_splits = splits;
+    entry.label += fmt::format(", {} splits", splits);
+  }
+  return entry;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.3g} %", 100 * share);
+}
+
+std::string shape_words(const Sizes& sizes) {
+  return fmt::format("{} x {} heads, {} x {}", sizes.batch, sizes.heads, sizes.seqlen_q,
+                     sizes.seqlen_kv);
+}
+
+Plot parallelism_plot(const std::vector<SuiteCase>& cases,
+                      const std::vector<SuiteTiming>& timings) {
+  Plot plot{.title = "Blocks over heads (fa1), query tiles (fa2) and parts of the keys (splits)",
+            .x_name = "",
+            .y_name = "milliseconds",
+            .logarithmic_y = true,
+            .bar_series = {
+                {"fa1", Tint::kPurple}, {"fa2", Tint::kGreen}, {"fa2 in splits", Tint::kBlue}}};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    BarGroup group{shape_words(cases[i].problem.sizes) + ": " + cases[i].label, {}};
+    const bool is_fa1 = cases[i].config.family == Family::kFa1;
+    const std::size_t series = is_fa1 ? 0 : cases[i].config.split_kv ? 2 : 1;
+    if (timings[i].measured()) group.bars.emplace_back(series, timings[i].seconds * 1e3);
+    plot.groups.push_back(group);
+  }
+  plot.notes = {
+      "bf16, head dim 128, full mask, one kernel of each family; combining the parts "
+      "is in the time."};
+  return plot;
+}
+
+}  // namespace
+
+std::vector<std::vector<SuiteCase>> parallelism_cases(const FamilyChooser& choose) {
+  Problem prefill;
+  prefill.sizes = {.heads = 16, .seqlen_q = 16384, .seqlen_kv = 16384};
+  const SuiteCase fa1 = choose(prefill, Family::kFa1);
+  const SuiteCase fa2 = choose(prefill, Family::kFa2);
+  std::vector<std::vector<SuiteCase>> cells;
+  for (const Shape& shape : shapes()) {
+    cells.push_back({case_of(shape, fa1, 1), case_of(shape, fa2, 1)});
+    for (const int splits : shape.splits) cells.back().push_back(case_of(shape, fa2, splits));
+  }
+  return cells;
+}
+
+Occupancy occupancy_of(const SuiteCase& entry, const DeviceLimits& limits) {
+  const Prediction prediction = predict(entry.problem, entry.config, limits);
+  const LaunchPlan plan = plan_launch(entry.problem, entry.config, limits);
+  const PartWork work = count_work(entry.problem, entry.config, plan, 0, limits);
+  constexpr int kWarpThreads = 32;
+  const double slots = static_cast<double>(limits.sm_count) * prediction.blocks_per_sm;
+  const double resident_threads = std::min(work.blocks, slots) * work.warps * kWarpThreads;
+  Occupancy result;
+  result.blocks = work.blocks;
+  result.blocks_per_sm = prediction.blocks_per_sm;
+  result.waves = prediction.waves;
+  result.busy_sms = std::min(1.0, work.blocks / limits.sm_count);
+  result.warp_slots =
+      resident_threads / (static_cast<double>(limits.sm_count) * limits.threads_per_sm);
+  result.shared_bytes = work.blocks * work.mean_steps * work.step.shared_bytes;
+  result.seconds = prediction.seconds;
+  return result;
+}
+
+SuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
+                               const std::vector<SuiteTiming>& timings, const DeviceLimits& limits,
+                               const Peers& peers) {
+  SuiteReport report;
+  report.suite = "fa2-parallelism";
+  report.method = {
+      "bf16, head dim 128, full mask; of each family the kernel that it gets for 16 heads of 16384",
+      "predicted: blocks, waves of blocks, SMs that have one, places for warps that are taken "
+      "(mean over SMs, of one wave), time",
+      "shared GB: what all blocks read and write of shared memory, by the cost model's formula; "
+      "a score is a pair of query and key",
+      "time: median of samples timed by events, launch cost hidden, interleaved; the combining "
+      "kernel is in it"};
+  report.table = {{"problem", "kernel", "blocks", "waves", "SMs busy", "warp slots", "shared GB",
+                   "shared B / score", "predicted", "time", "spread", "TFLOP/s"}};
+  report.records.columns = {"batch",
+                            "heads",
+                            "seqlen_q",
+                            "seqlen_kv",
+                            "kernel",
+                            "num_splits",
+                            "blocks",
+                            "blocks_per_sm",
+                            "waves",
+                            "busy_sms",
+                            "warp_slots",
+                            "shared_bytes",
+                            "shared_bytes_per_score",
+                            "predicted_seconds",
+                            "seconds",
+                            "spread_seconds",
+                            "tflops",
+                            "config"};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const SuiteCase& entry = cases[i];
+    const Sizes& sizes = entry.problem.sizes;
+    const Occupancy predicted = occupancy_of(entry, limits);
+    const double scores = 1.0 * sizes.batch * sizes.heads * sizes.seqlen_q * sizes.seqlen_kv;
+    const double per_score = predicted.shared_bytes / scores;
+    const bool measured = timings[i].measured();
+    report.table.push_back(
+        {shape_words(sizes), entry.label, fmt::format("{:.0f}", predicted.blocks),
+         fmt::format("{:.2f}", predicted.waves), percent(predicted.busy_sms),
+         percent(predicted.warp_slots), fmt::format("{:.3g}", predicted.shared_bytes * 1e-9),
+         fmt::format("{:.2f}", per_score), format_seconds(predicted.seconds),
+         measured ? format_seconds(timings[i].seconds) : "-",
+         measured ? format_seconds(timings[i].spread_seconds) : "-",
+         shown(tflops_of(entry, timings[i]), "{:.0f}")});
+    report.records.rows.push_back(
+        {double(sizes.batch), double(sizes.heads), double(sizes.seqlen_q), double(sizes.seqlen_kv),
+         std::string(enum_name(entry.config.family)), double(std::max(1, sizes.num_splits)),
+         predicted.blocks, double(predicted.blocks_per_sm), predicted.waves, predicted.busy_sms,
+         predicted.warp_slots, predicted.shared_bytes, per_score, predicted.seconds,
+         seconds_of(timings[i]), measured ? Value(timings[i].spread_seconds) : Value(),
+         tflops_of(entry, timings[i]), canonical_text(entry.config)});
+  }
+  report.notes = failure_notes(cases, timings);
+  for (const PeerFigure& figure : peers.peak_share) {
+    report.notes.push_back(fmt::format("published: {} reaches {} to {} of the peak rate ({})",
+                                       figure.peer, percent(figure.least), percent(figure.most),
+                                       figure.source));
+  }
+  for (const std::string& line : peers.cited({"fa2_paper"})) report.notes.push_back(line);
+  report.plot = parallelism_plot(cases, timings);
+  return report;
+}
+
+}  // namespace heddle

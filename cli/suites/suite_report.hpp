@@ -1,0 +1,47 @@
+#pragma once
+// What a suite of `heddle bench` found: one table for people, one for programs, one plot.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/suites/plot.hpp"
+
+namespace heddle {
+
+/// Nothing (an empty field), words or a number.
+using Value = std::variant<std::monostate, std::string, double>;
+
+/// A line for each measurement, figures unrounded.
+struct Records {
+  std::vector<std::string> columns;
+  std::vector<std::vector<Value>> rows;
+};
+
+struct SuiteReport {
+  std::string suite;
+  std::vector<std::string> method;              ///< shape and method, printed first
+  std::vector<std::vector<std::string>> table;  ///< header first
+  std::vector<std::string> notes;  ///< below the table: sources of the figures of others, failures
+  Records records;
+  Plot plot;
+};
+
+/// What a figure must be quoted with: GPU, driver, date, command … Columns of every CSV line.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string report_text(const SuiteReport& report, const Facts& facts);
+std::string report_csv(const SuiteReport& report, const Facts& facts);
+std::string report_json(const SuiteReport& report, const Facts& facts);
+
+/// "-" for what is not there.
+std::string shown(const Value& value, const char* format = "{:.3g}");
+
+/// Nothing where either is not there.
+Value quotient(const Value& over, const Value& under);
+/// Nothing where there is none.
+Value value_of(const std::optional<double>& number);
+
+}  // namespace heddle

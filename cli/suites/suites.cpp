@@ -1,0 +1,296 @@
+#include "cli/suites/suites.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/suites/ablation.hpp"
+#include "cli/suites/accuracy.hpp"
+#include "cli/suites/compile_times.hpp"
+#include "cli/suites/decode.hpp"
+#include "cli/suites/dram_counters.hpp"
+#include "cli/suites/generations.hpp"
+#include "cli/suites/io_traffic.hpp"
+#include "cli/suites/lengths.hpp"
+#include "cli/suites/parallelism.hpp"
+#include "cli/suites/suite_bench.hpp"
+#include "cli/suites/sweep.hpp"
+#include "cli/terminal.hpp"
+#include "generator/legality.hpp"
+#include "generator/version.hpp"
+#include "tuner/tuning_rows.hpp"
+
+namespace heddle {
+namespace {
+
+/// What a suite runs with, and what it was measured on.
+struct SuiteRun {
+  const SuiteOptions& options;
+  const ServiceFlags& services;
+  const ProblemFlags& problem;
+  Peers peers;
+  Facts facts;  ///< the suite adds the device and the compiler
+
+  std::vector<int> lengths() const {
+    return options.lengths.empty() ? kSweepLengths : options.lengths;
+  }
+};
+
+void add_nvrtc(SuiteRun& run, const Nvrtc& nvrtc) {
+  run.facts.emplace_back("nvrtc",
+                         fmt::format("{}.{}", nvrtc.major_version(), nvrtc.minor_version()));
+}
+
+std::unique_ptr<SuiteBench> open_bench(SuiteRun& run) {
+  auto bench = std::make_unique<SuiteBench>(run.services, run.options.samples);
+  const int version = bench->device().driver().version();
+  run.facts.emplace_back("gpu", bench->device().device_class().name);
+  run.facts.emplace_back("driver", fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10));
+  add_nvrtc(run, bench->compiler().nvrtc());
+  return bench;
+}
+
+FamilyChooser chooser_of(const SuiteBench& bench) {
+  return [&bench](const Problem& problem, Family family) {
+    const Choice choice = bench.choose(problem, family);
+    return SuiteCase{std::string(enum_name(family)), problem, choice.config, choice.match};
+  };
+}
+
+/// All cells one after the other, with a line of progress.
+std::vector<SuiteTiming> measure_cells(SuiteBench& bench,
+                                       const std::vector<std::vector<SuiteCase>>& cells) {
+  ProgressLine line(detect_terminal());
+  std::vector<SuiteTiming> all;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line.update("measuring", static_cast<int>(i), static_cast<int>(cells.size()));
+    for (const SuiteTiming& timing : bench.measure(cells[i])) all.push_back(timing);
+  }
+  line.clear();
+  return all;
+}
+
+std::vector<SuiteCase> flat(const std::vector<std::vector<SuiteCase>>& cells) {
+  std::vector<SuiteCase> all;
+  for (const auto& cell : cells) all.insert(all.end(), cell.begin(), cell.end());
+  return all;
+}
+
+SuiteReport run_pipeline(SuiteRun& run) {
+  const auto bench = open_bench(run);
+  const auto kernels = pipeline_kernels();
+  return ablation_report(kernels, bench->measure(ablation_cases(kernels)), run.peers);
+}
+
+/// The flags among those given that say this problem again.
+std::string given_flags(const Problem& problem, const ProblemFlags& flags) {
+  const auto given = flags.names_given();
+  std::string text;
+  const auto add = [&](const auto& entry, const auto& value) {
+    if (given.count(std::string(entry.name)) == 0) return;
+    text += ' ' + flag_name(entry.name) + ' ' + value_text(value);
+  };
+  for_each_field(problem.sizes, add);
+  for_each_field(problem.variant, add);
+  return text;
+}
+
+SuiteReport run_accuracy(SuiteRun& run) {
+  const Problem problem = accuracy_problem(run.problem);
+  run.facts.back().second += given_flags(problem, run.problem);  // the command's
+  ProgressLine line(detect_terminal());
+  const AccuracyTable table = measure_accuracy(problem, kAccuracySeed, [&](int done, int total) {
+    if (detect_terminal().interactive) line.update("measuring", done, total);
+  });
+  line.clear();
+  return accuracy_report(problem, table, run.peers);
+}
+
+/// Problems whose counters are read: a profiler takes its seconds for each.
+bool is_profiled(const Problem& problem) {
+  constexpr int kLengths[] = {1024, 4096, 16384};
+  return is_io_paper_problem(problem) || std::find(std::begin(kLengths), std::end(kLengths),
+                                                   problem.sizes.seqlen_q) != std::end(kLengths);
+}
+
+SuiteReport run_io(SuiteRun& run) {
+  const auto bench = open_bench(run);
+  const auto cells = io_cases(run.lengths(), chooser_of(*bench));
+  const auto cases = flat(cells);
+  const auto timings = measure_cells(*bench, cells);
+  const std::string profiler = find_profiler();
+  std::vector<IoMeasurement> measurements;
+  bool any_read = false;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    IoMeasurement measurement{cases[i], timings[i], std::nullopt, 0, std::nullopt};
+    if (!reject(cases[i].problem.variant, cases[i].config, bench->limits())) {
+      measurement.asked_bytes = asked_bytes(cases[i], bench->limits());
+      measurement.counted_bytes = counted_hbm_bytes(cases[i], bench->limits());
+    }
+    if (!profiler.empty() && timings[i].measured() && is_profiled(cases[i].problem)) {
+      const int launches = plan_launch(cases[i].problem, cases[i].config, bench->limits()).count;
+      const auto command =
+          profiler_command(profiler, own_path(), cases[i], launches, run.services.words());
+      measurement.counter_bytes = read_dram_bytes(command, launches);
+      any_read = any_read || measurement.counter_bytes;
+    }
+    measurements.push_back(measurement);
+  }
+  const std::string how =
+      profiler.empty() ? "none: Nsight Compute (ncu) is not on PATH"
+      : any_read ? "dram__bytes_read.sum + dram__bytes_write.sum of Nsight Compute, one call, "
+                   "caches flushed before each kernel"
+                 : "none: ncu ran and told no bytes (its messages are above)";
+  return io_report(measurements, how, run.peers);
+}
+
+SuiteReport run_parallelism(SuiteRun& run) {
+  const auto bench = open_bench(run);
+  const auto cells = parallelism_cases(chooser_of(*bench));
+  return parallelism_report(flat(cells), measure_cells(*bench, cells), bench->limits(), run.peers);
+}
+
+SuiteReport run_generations(SuiteRun& run) {
+  const auto bench = open_bench(run);
+  const auto cells = generation_cases(run.lengths(), chooser_of(*bench));
+  return generation_report(flat(cells), measure_cells(*bench, cells), run.peers);
+}
+
+SuiteReport run_decode(SuiteRun& run) {
+  const auto bench = open_bench(run);
+  const auto cases = decode_cases(run.peers, [&](const Problem& problem) {
+    const Choice choice = bench->choose(problem);
+    return SuiteCase{"heddle", problem, choice.config, choice.match};
+  });
+  std::vector<std::vector<SuiteCase>> cells;
+  for (const SuiteCase& entry : cases) cells.push_back({entry});
+  return decode_report(cases, measure_cells(*bench, cells), run.peers);
+}
+
+SuiteReport run_compile_times(SuiteRun& run) {
+  constexpr int kMostRuns = 3;
+  const DeviceLimits limits = place_of({}, run.services).limits;
+  const Compiler::Options options = run.services.compiler_options();
+  add_nvrtc(run, *Nvrtc::load(options.nvrtc_path));
+  run.facts.emplace_back("architecture", limits.architecture);
+  const auto cases = compile_cases(limits);
+  const int runs = std::min(run.options.samples, kMostRuns);
+  ProgressLine line(detect_terminal());
+  std::vector<CompileTimes> times;
+  for (const SuiteCase& entry : cases) {
+    line.update("compiling", static_cast<int>(times.size()), static_cast<int>(cases.size()));
+    times.push_back(measure_compile(entry, limits, options, runs));
+  }
+  line.clear();
+  return compile_report(cases, times, runs, run.peers);
+}
+
+SuiteReport run_lengths(SuiteRun& run) {
+  const std::string& path = run.options.from;
+  if (path.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "from",
+                "--suite lengths draws what bench/compare.py measured: give its --csv file as "
+                "--from FILE");
+  }
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw Error(ErrorCode::kIo, "from", "--from: cannot read '" + path + "'");
+  const CsvTable file(text.str(), path);
+  run.facts = lengths_facts(file);
+  return lengths_report(file, run.peers);
+}
+
+struct SuiteEntry {
+  const char* name;
+  const char* help;
+  SuiteReport (*run)(SuiteRun&);
+  bool takes_lengths = false;
+};
+constexpr SuiteEntry kSuites[] = {
+    {"fa1-io", "traffic with HBM of unfused and fused attention", run_io, true},
+    {"fa2-parallelism", "few heads, long sequences: blocks over tiles and splits", run_parallelism},
+    {"fa3-pipeline", "the ablation of the FlashAttention-3 paper", run_pipeline},
+    {"fp8-accuracy", "what quantising to e4m3 costs (no GPU)", run_accuracy},
+    {"generations", "unfused, fa1, fa2, fa3, fp8 over the sweep", run_generations, true},
+    {"decode", "GB/s of K and V", run_decode},
+    {"compile", "cold and warm compile times (no GPU)", run_compile_times},
+    {"lengths", "draws the CSV of bench/compare.py (no GPU)", run_lengths}};
+
+const SuiteEntry& entry_of(const std::string& name) {
+  return *std::find_if(std::begin(kSuites), std::end(kSuites),
+                       [&](const SuiteEntry& entry) { return entry.name == name; });
+}
+
+std::string command_text(const SuiteOptions& options) {
+  std::string text = "heddle bench --suite " + options.name;
+  if (options.samples != SuiteOptions{}.samples)
+    text += fmt::format(" --samples {}", options.samples);
+  if (!options.lengths.empty()) text += fmt::format(" --sweep {}", fmt::join(options.lengths, ","));
+  return text;
+}
+
+void require_sound(const SuiteOptions& options, const SuiteEntry& entry) {
+  if (!options.from.empty() && options.name != "lengths") {
+    throw Error(ErrorCode::kInvalidArgument, "from",
+                "--from is for --suite lengths; leave it out with --suite " + options.name);
+  }
+  if (!options.lengths.empty() && !entry.takes_lengths) {
+    throw Error(ErrorCode::kInvalidArgument, "sweep",
+                "--sweep is for suites that sweep (fa1-io, generations); leave it out with "
+                "--suite " +
+                    options.name);
+  }
+  for (const int length : options.lengths) {
+    if (std::find(kSweepLengths.begin(), kSweepLengths.end(), length) != kSweepLengths.end()) {
+      continue;
+    }
+    throw Error(ErrorCode::kInvalidArgument, "sweep",
+                fmt::format("--sweep {}: not of the sweep; it has {}", length,
+                            fmt::join(kSweepLengths, ", ")));
+  }
+}
+
+void write_file(const std::string& flag, const std::string& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream << text;
+  if (stream.flush()) return;
+  throw Error(ErrorCode::kIo, flag, fmt::format("--{}: cannot write '{}'", flag, path));
+}
+
+}  // namespace
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const SuiteEntry& entry : kSuites) names.emplace_back(entry.name);
+  return names;
+}
+
+std::string suite_help() {
+  std::string text = "a fixed comparison in place of a problem";
+  for (const SuiteEntry& entry : kSuites) {
+    text += fmt::format("{} {}: {}", &entry == kSuites ? ":" : ";", entry.name, entry.help);
+  }
+  return text;
+}
+
+int run_suite(const SuiteOptions& options, const ServiceFlags& services,
+              const ProblemFlags& problem) {
+  const SuiteEntry& entry = entry_of(options.name);
+  require_sound(options, entry);
+  SuiteRun run{options, services, problem, load_peers(options.peers), {}};
+  // Last the command, to which a suite may add.
+  run.facts = {{"heddle", kVersion}, {"date", now_utc()}, {"command", command_text(options)}};
+  const SuiteReport report = entry.run(run);
+  run.facts.emplace(run.facts.begin(), "suite", options.name);
+  std::cout << (options.json ? report_json(report, run.facts) : report_text(report, run.facts));
+  if (!options.csv.empty()) write_file("csv", options.csv, report_csv(report, run.facts));
+  if (!options.svg.empty()) write_file("svg", options.svg, plot_svg(report.plot));
+  return kExitDone;
+}
+
+}  // namespace heddle

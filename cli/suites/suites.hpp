@@ -1,0 +1,31 @@
+#pragma once
+// The suites of `heddle bench --suite NAME`.
+
+#include <string>
+#include <vector>
+
+#include "cli/flags.hpp"
+#include "cli/services.hpp"
+
+namespace heddle {
+
+struct SuiteOptions {
+  std::string name;
+  std::vector<int> lengths;  ///< of a sweep, only these; empty = all
+  std::string from;          ///< of `lengths`: the CSV of bench/compare.py
+  std::string peers;         ///< in place of bench/peers.yaml as built in
+  std::string csv;           ///< file to write
+  std::string svg;           ///< file to write
+  int samples = 20;
+  bool json = false;
+};
+
+/// Names, and a line of help for all.
+std::vector<std::string> suite_names();
+std::string suite_help();
+
+/// Measures, prints, writes the files. Returns the exit code.
+int run_suite(const SuiteOptions& options, const ServiceFlags& services,
+              const ProblemFlags& problem);
+
+}  // namespace heddle
