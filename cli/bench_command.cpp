@@ -27,7 +27,7 @@ struct BenchOptions {
   KernelFlags kernel;
   ServiceFlags services;
   InputFlags inputs;
-  SuiteOptions suite;
+  BenchSuiteOptions suite;
   int samples = 20;
   bool json = false;
 };
@@ -120,14 +120,14 @@ int run_suite_alone(const BenchOptions& options) {
                             "say others away",
                             options.suite.name));
   }
-  SuiteOptions suite = options.suite;
+  BenchSuiteOptions suite = options.suite;
   suite.samples = options.samples;
   suite.json = options.json;
   return run_suite(suite, options.services, options.problem);
 }
 
 /// Flags that only a suite has.
-void add_suite_flags(CLI::App& verb, SuiteOptions& suite) {
+void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
   auto* name =
       verb.add_option("--suite", suite.name, suite_help())->check(CLI::IsMember(suite_names()));
   verb.add_option("--csv", suite.csv, "of a suite: file for a line for each measurement")

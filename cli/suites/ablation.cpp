@@ -93,9 +93,9 @@ std::vector<SuiteCase> ablation_cases(const std::vector<AblationKernel>& kernels
   return cases;
 }
 
-SuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
-                            const std::vector<SuiteTiming>& timings, const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
+                                 const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "fa3-pipeline";
   report.method = {
       problem_words(pipeline_problem()) + "; TFLOP/s, median and half the interquartile range",

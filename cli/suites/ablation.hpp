@@ -16,7 +16,7 @@ std::vector<SuiteCase> ablation_cases(const std::vector<AblationKernel>& kernels
 /// A row for each ablation, a column for each tile: TFLOP/s and half the interquartile range; then
 /// the best tile, its share of the best that has all on, and the same as published. `timings` are
 /// those of `kernels`, in order.
-SuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
-                            const std::vector<SuiteTiming>& timings, const Peers& peers);
+BenchSuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
+                                 const std::vector<SuiteTiming>& timings, const Peers& peers);
 
 }  // namespace heddle

@@ -76,9 +76,9 @@ Problem accuracy_problem(const ProblemFlags& flags) {
   return problem;
 }
 
-SuiteReport accuracy_report(const Problem& problem, const AccuracyTable& table,
-                            const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport accuracy_report(const Problem& problem, const AccuracyTable& table,
+                                 const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "fp8-accuracy";
   report.method = {
       fmt::format("RMS error of O x 1000 beside float64 over the same fp16 inputs, seed {}",

@@ -16,6 +16,7 @@ Problem accuracy_problem(const ProblemFlags& flags);
 
 inline constexpr std::uint64_t kAccuracySeed = 1;
 
-SuiteReport accuracy_report(const Problem& problem, const AccuracyTable& table, const Peers& peers);
+BenchSuiteReport accuracy_report(const Problem& problem, const AccuracyTable& table,
+                                 const Peers& peers);
 
 }  // namespace heddle

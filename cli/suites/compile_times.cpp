@@ -128,9 +128,10 @@ CompileTimes measure_compile(const SuiteCase& entry, const DeviceLimits& limits,
           kernel_parts(entry.config).count};
 }
 
-SuiteReport compile_report(const std::vector<SuiteCase>& cases,
-                           const std::vector<CompileTimes>& times, int runs, const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
+                                const std::vector<CompileTimes>& times, int runs,
+                                const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "compile";
   report.method = {
       "bf16 (fp8: e4m3), default kernels, from a configuration to the cubins of all its kernels; "

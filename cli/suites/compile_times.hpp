@@ -25,7 +25,8 @@ struct CompileTimes {
 CompileTimes measure_compile(const SuiteCase& entry, const DeviceLimits& limits,
                              const Compiler::Options& options, int runs);
 
-SuiteReport compile_report(const std::vector<SuiteCase>& cases,
-                           const std::vector<CompileTimes>& times, int runs, const Peers& peers);
+BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
+                                const std::vector<CompileTimes>& times, int runs,
+                                const Peers& peers);
 
 }  // namespace heddle

@@ -70,9 +70,9 @@ std::vector<SuiteCase> decode_cases(const Peers& peers,
   return cases;
 }
 
-SuiteReport decode_report(const std::vector<SuiteCase>& cases,
-                          const std::vector<SuiteTiming>& timings, const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport decode_report(const std::vector<SuiteCase>& cases,
+                               const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "decode";
   report.method = {
       "bf16, 32 query heads over 8 KV heads, head dim 128, one query a sequence; GB/s of K and V",

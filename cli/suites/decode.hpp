@@ -16,7 +16,7 @@ std::vector<SuiteCase> decode_cases(const Peers& peers,
 /// K and V, read once.
 double key_value_bytes(const Problem& problem);
 
-SuiteReport decode_report(const std::vector<SuiteCase>& cases,
-                          const std::vector<SuiteTiming>& timings, const Peers& peers);
+BenchSuiteReport decode_report(const std::vector<SuiteCase>& cases,
+                               const std::vector<SuiteTiming>& timings, const Peers& peers);
 
 }  // namespace heddle

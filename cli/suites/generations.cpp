@@ -84,9 +84,9 @@ std::vector<std::vector<SuiteCase>> generation_cases(const std::vector<int>& len
   return cells;
 }
 
-SuiteReport generation_report(const std::vector<SuiteCase>& cases,
-                              const std::vector<SuiteTiming>& timings, const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport generation_report(const std::vector<SuiteCase>& cases,
+                                   const std::vector<SuiteTiming>& timings, const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "generations";
   report.method = {
       "TFLOP/s; 16384 tokens in all, heads * head_dim = 2048, bf16 (fp8: e4m3, V in rows); FLOPs "

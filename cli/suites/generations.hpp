@@ -14,7 +14,7 @@ std::vector<std::vector<SuiteCase>> generation_cases(const std::vector<int>& len
                                                      const FamilyChooser& choose);
 
 /// `cases` and `timings`: those of all problems, five by five.
-SuiteReport generation_report(const std::vector<SuiteCase>& cases,
-                              const std::vector<SuiteTiming>& timings, const Peers& peers);
+BenchSuiteReport generation_report(const std::vector<SuiteCase>& cases,
+                                   const std::vector<SuiteTiming>& timings, const Peers& peers);
 
 }  // namespace heddle

@@ -106,9 +106,9 @@ double counted_hbm_bytes(const SuiteCase& entry, const DeviceLimits& limits) {
   return predict(entry.problem, entry.config, limits).hbm_bytes;
 }
 
-SuiteReport io_report(const std::vector<IoMeasurement>& measurements, const std::string& profiler,
-                      const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
+                           const std::string& profiler, const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "fa1-io";
   report.method = {
       fmt::format("{} tokens in all, {} heads of {} columns, fp16, full mask; last the "

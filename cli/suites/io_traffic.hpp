@@ -32,8 +32,8 @@ struct IoMeasurement {
 };
 
 /// `profiler`: how the counters were read, or why they were not.
-SuiteReport io_report(const std::vector<IoMeasurement>& measurements, const std::string& profiler,
-                      const Peers& peers);
+BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
+                           const std::string& profiler, const Peers& peers);
 
 /// Whether it is the paper's problem.
 bool is_io_paper_problem(const Problem& problem);

@@ -103,11 +103,11 @@ void add_point(Series& series, int length, const Value& value) {
 
 }  // namespace
 
-SuiteReport lengths_report(const CsvTable& file, const Peers& peers) {
+BenchSuiteReport lengths_report(const CsvTable& file, const Peers& peers) {
   if (file.size() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "from", "--from: the file has no measurements");
   }
-  SuiteReport report;
+  BenchSuiteReport report;
   report.suite = "lengths";
   report.method = {
       "TFLOP/s; bf16, 16384 tokens in all, heads * head_dim = 2048; as bench/compare.py measured "

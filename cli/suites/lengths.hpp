@@ -11,7 +11,7 @@
 namespace heddle {
 
 /// Throws kInvalidArgument where the file lacks what the report needs.
-SuiteReport lengths_report(const CsvTable& file, const Peers& peers);
+BenchSuiteReport lengths_report(const CsvTable& file, const Peers& peers);
 
 /// What the file says of where it was measured: gpu, driver, date, command.
 Facts lengths_facts(const CsvTable& file);

@@ -104,10 +104,10 @@ Occupancy occupancy_of(const SuiteCase& entry, const DeviceLimits& limits) {
   return result;
 }
 
-SuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
-                               const std::vector<SuiteTiming>& timings, const DeviceLimits& limits,
-                               const Peers& peers) {
-  SuiteReport report;
+BenchSuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
+                                    const std::vector<SuiteTiming>& timings,
+                                    const DeviceLimits& limits, const Peers& peers) {
+  BenchSuiteReport report;
   report.suite = "fa2-parallelism";
   report.method = {
       "bf16, head dim 128, full mask; of each family the kernel that it gets for 16 heads of 16384",

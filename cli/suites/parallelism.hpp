@@ -26,8 +26,8 @@ struct Occupancy {
 };
 Occupancy occupancy_of(const SuiteCase& entry, const DeviceLimits& limits);
 
-SuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
-                               const std::vector<SuiteTiming>& timings, const DeviceLimits& limits,
-                               const Peers& peers);
+BenchSuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
+                                    const std::vector<SuiteTiming>& timings,
+                                    const DeviceLimits& limits, const Peers& peers);
 
 }  // namespace heddle

@@ -53,7 +53,7 @@ Value value_of(const std::optional<double>& number) {
   return number ? Value(*number) : Value();
 }
 
-std::string report_text(const SuiteReport& report, const Facts& facts) {
+std::string report_text(const BenchSuiteReport& report, const Facts& facts) {
   std::string text = report.suite;
   for (const auto& [name, value] : facts) {
     if (name != "suite") text += fmt::format("; {} {}", name, value);
@@ -66,7 +66,7 @@ std::string report_text(const SuiteReport& report, const Facts& facts) {
   return text;
 }
 
-std::string report_csv(const SuiteReport& report, const Facts& facts) {
+std::string report_csv(const BenchSuiteReport& report, const Facts& facts) {
   std::string text;
   const auto end_line = [&] { text.back() = '\n'; };
   for (const std::string& name : report.records.columns) text += csv_field(name) + ',';
@@ -80,7 +80,7 @@ std::string report_csv(const SuiteReport& report, const Facts& facts) {
   return text;
 }
 
-std::string report_json(const SuiteReport& report, const Facts& facts) {
+std::string report_json(const BenchSuiteReport& report, const Facts& facts) {
   nlohmann::json json{{"method", report.method}, {"notes", report.notes}};
   for (const auto& [name, value] : facts) json[name] = value;
   json["rows"] = nlohmann::json::array();

@@ -20,7 +20,7 @@ struct Records {
   std::vector<std::vector<Value>> rows;
 };
 
-struct SuiteReport {
+struct BenchSuiteReport {
   std::string suite;
   std::vector<std::string> method;              ///< shape and method, printed first
   std::vector<std::vector<std::string>> table;  ///< header first
@@ -32,9 +32,9 @@ struct SuiteReport {
 /// What a figure must be quoted with: GPU, driver, date, command … Columns of every CSV line.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-std::string report_text(const SuiteReport& report, const Facts& facts);
-std::string report_csv(const SuiteReport& report, const Facts& facts);
-std::string report_json(const SuiteReport& report, const Facts& facts);
+std::string report_text(const BenchSuiteReport& report, const Facts& facts);
+std::string report_csv(const BenchSuiteReport& report, const Facts& facts);
+std::string report_json(const BenchSuiteReport& report, const Facts& facts);
 
 /// "-" for what is not there.
 std::string shown(const Value& value, const char* format = "{:.3g}");

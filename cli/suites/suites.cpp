@@ -29,7 +29,7 @@ namespace {
 
 /// What a suite runs with, and what it was measured on.
 struct SuiteRun {
-  const SuiteOptions& options;
+  const BenchSuiteOptions& options;
   const ServiceFlags& services;
   const ProblemFlags& problem;
   Peers peers;
@@ -80,7 +80,7 @@ std::vector<SuiteCase> flat(const std::vector<std::vector<SuiteCase>>& cells) {
   return all;
 }
 
-SuiteReport run_pipeline(SuiteRun& run) {
+BenchSuiteReport run_pipeline(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto kernels = pipeline_kernels();
   return ablation_report(kernels, bench->measure(ablation_cases(kernels)), run.peers);
@@ -99,7 +99,7 @@ std::string given_flags(const Problem& problem, const ProblemFlags& flags) {
   return text;
 }
 
-SuiteReport run_accuracy(SuiteRun& run) {
+BenchSuiteReport run_accuracy(SuiteRun& run) {
   const Problem problem = accuracy_problem(run.problem);
   run.facts.back().second += given_flags(problem, run.problem);  // the command's
   ProgressLine line(detect_terminal());
@@ -117,7 +117,7 @@ bool is_profiled(const Problem& problem) {
                                                    problem.sizes.seqlen_q) != std::end(kLengths);
 }
 
-SuiteReport run_io(SuiteRun& run) {
+BenchSuiteReport run_io(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cells = io_cases(run.lengths(), chooser_of(*bench));
   const auto cases = flat(cells);
@@ -148,19 +148,19 @@ SuiteReport run_io(SuiteRun& run) {
   return io_report(measurements, how, run.peers);
 }
 
-SuiteReport run_parallelism(SuiteRun& run) {
+BenchSuiteReport run_parallelism(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cells = parallelism_cases(chooser_of(*bench));
   return parallelism_report(flat(cells), measure_cells(*bench, cells), bench->limits(), run.peers);
 }
 
-SuiteReport run_generations(SuiteRun& run) {
+BenchSuiteReport run_generations(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cells = generation_cases(run.lengths(), chooser_of(*bench));
   return generation_report(flat(cells), measure_cells(*bench, cells), run.peers);
 }
 
-SuiteReport run_decode(SuiteRun& run) {
+BenchSuiteReport run_decode(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cases = decode_cases(run.peers, [&](const Problem& problem) {
     const Choice choice = bench->choose(problem);
@@ -171,7 +171,7 @@ SuiteReport run_decode(SuiteRun& run) {
   return decode_report(cases, measure_cells(*bench, cells), run.peers);
 }
 
-SuiteReport run_compile_times(SuiteRun& run) {
+BenchSuiteReport run_compile_times(SuiteRun& run) {
   constexpr int kMostRuns = 3;
   const DeviceLimits limits = place_of({}, run.services).limits;
   const Compiler::Options options = run.services.compiler_options();
@@ -189,7 +189,7 @@ SuiteReport run_compile_times(SuiteRun& run) {
   return compile_report(cases, times, runs, run.peers);
 }
 
-SuiteReport run_lengths(SuiteRun& run) {
+BenchSuiteReport run_lengths(SuiteRun& run) {
   const std::string& path = run.options.from;
   if (path.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "from",
@@ -208,7 +208,7 @@ SuiteReport run_lengths(SuiteRun& run) {
 struct SuiteEntry {
   const char* name;
   const char* help;
-  SuiteReport (*run)(SuiteRun&);
+  BenchSuiteReport (*run)(SuiteRun&);
   bool takes_lengths = false;
 };
 constexpr SuiteEntry kSuites[] = {
@@ -226,15 +226,15 @@ const SuiteEntry& entry_of(const std::string& name) {
                        [&](const SuiteEntry& entry) { return entry.name == name; });
 }
 
-std::string command_text(const SuiteOptions& options) {
+std::string command_text(const BenchSuiteOptions& options) {
   std::string text = "heddle bench --suite " + options.name;
-  if (options.samples != SuiteOptions{}.samples)
+  if (options.samples != BenchSuiteOptions{}.samples)
     text += fmt::format(" --samples {}", options.samples);
   if (!options.lengths.empty()) text += fmt::format(" --sweep {}", fmt::join(options.lengths, ","));
   return text;
 }
 
-void require_sound(const SuiteOptions& options, const SuiteEntry& entry) {
+void require_sound(const BenchSuiteOptions& options, const SuiteEntry& entry) {
   if (!options.from.empty() && options.name != "lengths") {
     throw Error(ErrorCode::kInvalidArgument, "from",
                 "--from is for --suite lengths; leave it out with --suite " + options.name);
@@ -278,14 +278,14 @@ std::string suite_help() {
   return text;
 }
 
-int run_suite(const SuiteOptions& options, const ServiceFlags& services,
+int run_suite(const BenchSuiteOptions& options, const ServiceFlags& services,
               const ProblemFlags& problem) {
   const SuiteEntry& entry = entry_of(options.name);
   require_sound(options, entry);
   SuiteRun run{options, services, problem, load_peers(options.peers), {}};
   // Last the command, to which a suite may add.
   run.facts = {{"heddle", kVersion}, {"date", now_utc()}, {"command", command_text(options)}};
-  const SuiteReport report = entry.run(run);
+  const BenchSuiteReport report = entry.run(run);
   run.facts.emplace(run.facts.begin(), "suite", options.name);
   std::cout << (options.json ? report_json(report, run.facts) : report_text(report, run.facts));
   if (!options.csv.empty()) write_file("csv", options.csv, report_csv(report, run.facts));

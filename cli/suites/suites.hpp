@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-struct SuiteOptions {
+struct BenchSuiteOptions {
   std::string name;
   std::vector<int> lengths;  ///< of a sweep, only these; empty = all
   std::string from;          ///< of `lengths`: the CSV of bench/compare.py
@@ -25,7 +25,7 @@ std::vector<std::string> suite_names();
 std::string suite_help();
 
 /// Measures, prints, writes the files. Returns the exit code.
-int run_suite(const SuiteOptions& options, const ServiceFlags& services,
+int run_suite(const BenchSuiteOptions& options, const ServiceFlags& services,
               const ProblemFlags& problem);
 
 }  // namespace heddle

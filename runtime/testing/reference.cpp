@@ -9,12 +9,13 @@
 #include <thread>
 #include <type_traits>
 
+#include "runtime/testing/cut_scores.hpp"
 #include "runtime/testing/reference_inputs.hpp"
 
 namespace heddle {
 namespace {
 
-constexpr int kLanes = 16;                 // sums kept in registers by the inner loop
+constexpr int kLanes = kCutLanes;          // sums kept in registers by the inner loop
 constexpr int kKeyBlock = 64;              // keys converted to floating point at a time
 constexpr int kQueryBlock = 64;            // rows that share such a block
 constexpr long long kMaxScores = 1 << 20;  // scores held by one thread: whole rows, never N x N
@@ -24,18 +25,7 @@ constexpr int round_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
 
-// Where Hopper's tensor cores add 8-bit products, 32 and the sum so far at a time, each is aligned
-// to the largest and cut, towards zero, at 2^-13 of it.
-constexpr double kE4m3Cut = 0x1p-13;
-constexpr int kE4m3Depth = 32;
-constexpr double kDeviations = 4;
-
-/// What that makes of a logit: products lose half a cut on average, each by its own sign, and what
-/// they lose is spread evenly over a cut.
-struct LogitCut {
-  double deviation;
-  double bias;
-};
+constexpr double kDeviations = 4;  // that cuts of 8-bit scores are allowed
 
 /// sums[lane] += Σ weights[i] * matrix[i][lane]: both matrix products are made of this.
 template <class Real>
@@ -50,7 +40,8 @@ void multiply_add(const Real* weights, int count, const Real* matrix, int stride
 }
 
 /// Attention of one block of query rows of one head at a time. Real is double for the reference and
-/// float for the baseline, which also rounds P to the input type and O to its own.
+/// float for the baseline, which also rounds P to the input type and O to its own, and forms scores
+/// of 8-bit elements as tensor cores do.
 template <class Real>
 class BlockSolver {
  public:
@@ -87,7 +78,9 @@ class BlockSolver {
     if (is_e4m3()) load_key_scales();
     compute_scores();
     for (int row = 0; row < rows_; ++row) softmax(row, result_row + row, result);
-    if (!result.cut_error.empty()) measure_cuts(result_row, result);
+    if constexpr (std::is_same_v<Real, double>) {
+      if (!result.cut_error.empty()) measure_cuts(result_row, result);
+    }
     multiply_values();
     for (int row = 0; row < rows_; ++row) store_output(row, result_row + row, result);
   }
@@ -115,6 +108,16 @@ class BlockSolver {
       inputs_.read_query(batch_, head_, first_row_ + row, &queries_[row * head_dim_]);
       visible_[row] = visible_keys(first_row_ + row);
     }
+    find_powers(queries_, query_powers_);
+  }
+
+  /// What scores of 8-bit elements are cut by.
+  void find_powers(const std::vector<Real>& numbers, std::vector<float>& powers) const {
+    if constexpr (std::is_same_v<Real, float>) {
+      if (!is_e4m3()) return;
+      powers.resize(numbers.size());
+      leading_powers(numbers.data(), static_cast<int>(numbers.size()), powers.data());
+    }
   }
 
   /// Keys of a block, transposed so that the lanes run along the keys.
@@ -122,6 +125,7 @@ class BlockSolver {
     for (int key = 0; key < count; ++key) {
       inputs_.read_key(batch_, kv_head_, begin + key, &block_[key], kKeyBlock);
     }
+    find_powers(block_, block_powers_);
   }
 
   /// Raw dot products.
@@ -132,14 +136,24 @@ class BlockSolver {
       load_keys(begin, count);
       for (int row = 0; row < rows_; ++row) {
         const int wanted = std::min(count, visible_[row] - begin);
-        Real* scores = score_row(row) + begin;
         for (int key = 0; key < wanted; key += kLanes) {
-          std::fill_n(scores + key, kLanes, Real(0));
-          multiply_add(&queries_[row * head_dim_], head_dim_, &block_[key], kKeyBlock,
-                       scores + key);
+          multiply_keys(row, key, score_row(row) + begin + key);
         }
       }
     }
+  }
+
+  /// The raw scores of a row and kLanes keys of the block.
+  void multiply_keys(int row, int key, Real* scores) const {
+    const auto first = static_cast<std::ptrdiff_t>(row) * head_dim_;
+    if constexpr (std::is_same_v<Real, float>) {
+      if (is_e4m3()) {
+        return cut_dots({&queries_[first], &query_powers_[first], 1},
+                        {&block_[key], &block_powers_[key], kKeyBlock}, head_dim_, scores);
+      }
+    }
+    std::fill_n(scores, kLanes, Real(0));
+    multiply_add(&queries_[first], head_dim_, &block_[key], kKeyBlock, scores);
   }
 
   /// What a row's raw scores are multiplied by, besides their keys' scales.
@@ -166,7 +180,8 @@ class BlockSolver {
         for (int key = 0; key < wanted; ++key) {
           const double weight = score_row(row)[begin + key] * factors_[row];
           if (!(weight > 0)) continue;
-          const LogitCut cut = logit_cut(row, key, row_factor(row) * key_scales_[begin + key]);
+          const LogitCut cut = logit_cut(&queries_[row * head_dim_], &block_[key], kKeyBlock,
+                                         head_dim_, row_factor(row) * key_scales_[begin + key]);
           bias[row] += weight * cut.bias;
           variance[row] += weight * weight * cut.deviation * cut.deviation;
         }
@@ -175,22 +190,6 @@ class BlockSolver {
     for (int row = 0; row < rows_; ++row) {
       result.cut_error[result_row + row] = bias[row] + kDeviations * std::sqrt(variance[row]);
     }
-  }
-
-  /// Of a query and a key of the block.
-  LogitCut logit_cut(int row, int key, double scale) const {
-    double sum = 0;
-    double largest = 0;
-    int signs = 0;
-    for (int column = 0; column < head_dim_; ++column) {
-      const double product = queries_[row * head_dim_ + column] * block_[column * kKeyBlock + key];
-      sum += product;
-      largest = std::max(largest, std::abs(product));
-      signs += product > 0 ? 1 : (product < 0 ? -1 : 0);
-    }
-    const int steps = (head_dim_ + kE4m3Depth - 1) / kE4m3Depth;
-    const double cut = kE4m3Cut * std::max(largest, std::abs(sum)) * scale;
-    return {cut * std::sqrt((head_dim_ + steps) / 3.0), cut / 2 * (std::abs(signs) + steps)};
   }
 
   /// Turns a row of scores into weights of V, which add up to 1 / factors_[row], and writes its
@@ -277,6 +276,7 @@ class BlockSolver {
   std::vector<int> visible_;   ///< keys each row of the block sees
   std::vector<Real> factors_;  ///< what multiplies each row's weighted sum of V
   std::vector<Real> key_scales_;
+  std::vector<float> query_powers_, block_powers_;
   long long batch_ = 0, head_ = 0, kv_head_ = 0;
   int first_row_ = 0, rows_ = 0;
 };

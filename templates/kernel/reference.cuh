@@ -12,6 +12,8 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "parameters.cuh"
+#include "part/cut_dot.cuh"
+#include "part/cut_error.cuh"
 #include "part/descale.cuh"
 #include "part/reduce_lanes.cuh"
 #include "part/scheduler.cuh"
@@ -121,6 +123,15 @@ inline void compute_dots(ScoreTile<Config>& tile, const SharedStorage<Config>& s
                          const Place& place) {
   using Accumulate = typename Config::Accumulate;
   tile = {};
+  if constexpr (Config::kScaledInputs && !is_float64<Config>()) {
+    for (int j = 0; j < tile.kKeys; ++j) {
+      const float* key = shared.key_or_value[place.x + j * kSide];
+      for (int i = 0; i < tile.kRows; ++i) {
+        tile.score[i][j] = cut_dot<Config::kHeadDim>(shared.query[place.y + i * kSide], key);
+      }
+    }
+    return;
+  }
   for (int c = 0; c < Config::kHeadDim; ++c) {
     Accumulate query[ScoreTile<Config>::kRows];
     for (int i = 0; i < tile.kRows; ++i) query[i] = shared.query[place.y + i * kSide][c];
@@ -277,61 +288,27 @@ inline void accumulate_output(OutputTile<Config>& output, const SharedStorage<Co
   }
 }
 
-/// How far 8-bit sums of the tensor cores may put the rows' log-sum-exps off. Where they add
-/// products, 32 and the sum so far at a time, each is aligned to the largest and cut, towards zero,
-/// at 2^-13 of it: products lose half a cut on average, each by its own sign, and what they lose is
-/// spread evenly over a cut (runtime/testing/reference.cpp does the same).
+/// Of this thread's rows.
 template <class Config>
-struct CutError {
-  static constexpr int kRows = Config::kTileM / kSide;
-  static constexpr int kSteps = (Config::kHeadDim + 31) / 32;
-  double bias[kRows];
-  double variance[kRows];
+using RowCuts = CutError<ScoreTile<Config>::kRows, Config::kHeadDim, kSide>;
 
-  /// Of a tile whose keys and probabilities the block shares.
-  void add(const ScoreTile<Config>& tile, const SharedStorage<Config>& shared, const Place& place,
-           const AttentionParameters& parameters, int first_key) {
-    for (int i = 0; i < kRows; ++i) {
-      for (int j = 0; j < tile.kKeys; ++j) {
-        const int row = place.y + i * kSide;
-        const int key = place.x + j * kSide;
-        if (!tile.visible[i][j]) continue;
-        const double weight = shared.probability[row][key];
-        const double scale =
-            score_scale<Config>(parameters, place.work, place.first_row + row, first_key + key);
-        add_key(i, shared.query[row], shared.key_or_value[key], weight, scale);
-      }
+/// Of a tile whose keys and probabilities the block shares.
+template <class Config>
+inline void add_cuts(RowCuts<Config>& cuts, const ScoreTile<Config>& tile,
+                     const SharedStorage<Config>& shared, const Place& place,
+                     const AttentionParameters& parameters, int first_key) {
+  for (int i = 0; i < tile.kRows; ++i) {
+    for (int j = 0; j < tile.kKeys; ++j) {
+      const int row = place.y + i * kSide;
+      const int key = place.x + j * kSide;
+      if (!tile.visible[i][j]) continue;
+      const double scale =
+          score_scale<Config>(parameters, place.work, place.first_row + row, first_key + key);
+      cuts.add_key(i, shared.query[row], shared.key_or_value[key], shared.probability[row][key],
+                   scale);
     }
   }
-
-  /// In the standard deviations that the check allows; equal in the threads that share the row.
-  double of_row(int i) const {
-    constexpr double kDeviations = 4;
-    return lane_sum<kSide>(bias[i]) + kDeviations * square_root(lane_sum<kSide>(variance[i]));
-  }
-
- private:
-  /// 0 of 0: exp(-inf).
-  static double square_root(double x) { return precise_exp(0.5 * precise_log(x)); }
-
-  void add_key(int i, const float* query, const float* key, double weight, double scale) {
-    double sum = 0;
-    double largest = 0;
-    int signs = 0;
-    for (int c = 0; c < Config::kHeadDim; ++c) {
-      const double product = static_cast<double>(query[c]) * static_cast<double>(key[c]);
-      const double magnitude = product < 0 ? -product : product;
-      sum += product;
-      if (magnitude > largest) largest = magnitude;
-      signs += product > 0 ? 1 : (product < 0 ? -1 : 0);
-    }
-    const double total = sum < 0 ? -sum : sum;
-    const double cut = 0x1p-13 * scale * (total > largest ? total : largest);
-    const int one_sided = (signs < 0 ? -signs : signs) + kSteps;
-    bias[i] += weight * cut * 0.5 * one_sided;
-    variance[i] += weight * weight * cut * cut * ((Config::kHeadDim + kSteps) / 3.0);
-  }
-};
+}
 
 /// float64: O and LSE as contiguous doubles where a split run would keep its partial results, and
 /// of 8-bit inputs behind them how far LSE may be off. Baseline: O rounded to OutputElement and LSE
@@ -398,13 +375,13 @@ inline void attention(const AttentionParameters& parameters) {
   const RowStatistics<Config> rows = row_statistics(shared, parameters, place);
 
   constexpr bool kMeasuresCuts = Config::kScaledInputs && is_float64<Config>();
-  CutError<Config> cuts = {};
+  RowCuts<Config> cuts;
   OutputTile<Config> output = {};
   walk_keys<Config>(shared, parameters, place, [&](const ScoreTile<Config>& tile, int first_key) {
     share_probabilities(shared, tile, rows, place);
     sync_block();
     if constexpr (kMeasuresCuts) {
-      cuts.add(tile, shared, place, parameters, first_key);
+      add_cuts<Config>(cuts, tile, shared, place, parameters, first_key);
       sync_block();
     }
     load_values(shared, parameters, place, first_key);

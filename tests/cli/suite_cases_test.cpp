@@ -34,7 +34,7 @@ std::vector<SuiteCase> flat(const std::vector<std::vector<SuiteCase>>& cells) {
   return all;
 }
 
-const CsvRow& row_with(const SuiteReport& report, const std::string& first,
+const CsvRow& row_with(const BenchSuiteReport& report, const std::string& first,
                        const std::string& second) {
   for (const auto& row : report.table) {
     if (row[0] == first && row[1] == second) return row;
@@ -90,7 +90,7 @@ TEST_CASE("fa1-io puts counted bytes, counters and the paper beside each other")
   }
   measurements[0].counter_bytes = 2 * unfused;
   measurements[1].timing = {0, 0, 0, "no memory"};
-  const SuiteReport report = io_report(measurements, "a profiler", load_peers());
+  const BenchSuiteReport report = io_report(measurements, "a profiler", load_peers());
   const auto& first = row_with(report, "4 x 4096", "unfused");
   CHECK(first[6] == "2.00");
   CHECK(first[7] == "1.000 ms");
@@ -170,7 +170,7 @@ TEST_CASE("fa2-parallelism counts blocks, waves and what crosses shared memory")
 
   const auto cases = flat(cells);
   const std::vector<SuiteTiming> timings(cases.size(), SuiteTiming{2e-3, 1e-5, 0, ""});
-  const SuiteReport report = parallelism_report(cases, timings, hopper(), load_peers());
+  const BenchSuiteReport report = parallelism_report(cases, timings, hopper(), load_peers());
   CHECK(report.table.size() == cases.size() + 1);
   CHECK(row_with(report, "1 x 4 heads, 16384 x 16384", "fa1")[2] == "4");
   CHECK_THAT(report_text(report, {}), Contains("25 % to 40 %") && Contains("arXiv:2307.08691"));
@@ -187,7 +187,7 @@ TEST_CASE("generations has each of five beside what others have") {
     timings[i].seconds = flop_count(cases[i].problem) / (100e12 * static_cast<double>(i % 5 + 1));
   }
   timings[0] = {0, 0, 0, "too large"};
-  const SuiteReport report = generation_report(cases, timings, load_peers());
+  const BenchSuiteReport report = generation_report(cases, timings, load_peers());
   REQUIRE(report.table.size() == 9);
   const CsvRow expected{
       "d 64, full 1024", "-", "200", "300", "400", "500", "-", "260", "388", "442"};
@@ -215,7 +215,7 @@ TEST_CASE("decode has the shapes of the peers' table and rates of K and V") {
   std::vector<SuiteTiming> timings(6);
   timings[0].seconds = key_value_bytes(cases[0].problem) / 1974e9;
   for (std::size_t i = 1; i < 6; ++i) timings[i].failure = "no memory";
-  const SuiteReport report = decode_report(cases, timings, peers);
+  const BenchSuiteReport report = decode_report(cases, timings, peers);
   CHECK(report.table[1][0] == "1 x 4096");
   CHECK(report.table[1][2] == "1974");
   CHECK(report.table[1][3] == "2.00");  // FA3, cold: 987
@@ -233,7 +233,7 @@ TEST_CASE("lengths draws what bench/compare.py wrote, and carries FA3 over by cu
                            "bf16,128,16,full,4096,4,cudnn,67.05" + facts +
                            "bf16,128,16,full,512,32,heddle,50" + facts +
                            "bf16,128,16,causal,4096,4,flash,20" + facts;
-  const SuiteReport report = lengths_report(CsvTable(text, "made_up.csv"), load_peers());
+  const BenchSuiteReport report = lengths_report(CsvTable(text, "made_up.csv"), load_peers());
   REQUIRE(report.table.size() == 4);
   CHECK(report.table[1] == CsvRow{"d 128, full 512", "50", "-", "-", "519", "-", "-", "-"});
   // There FA3 has 721.8 and cuDNN 670.5; here cuDNN has a tenth.

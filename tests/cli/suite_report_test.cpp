@@ -11,8 +11,8 @@ namespace {
 
 using Catch::Contains;
 
-SuiteReport sample_report() {
-  SuiteReport report;
+BenchSuiteReport sample_report() {
+  BenchSuiteReport report;
   report.suite = "sample";
   report.method = {"a shape", "a method"};
   report.table = {{"what", "time"}, {"first", "1.0 us"}};

@@ -236,4 +236,27 @@ TEST_CASE("generated references take e4m3 inputs") {
   }
 }
 
+// One column carries the logit, and beside its product a tensor core cuts the others: what that
+// costs O is no fault of a kernel.
+TEST_CASE("e4m3 logits of one large product are judged beside those of a tensor core") {
+  for (const InputKind kind : {InputKind::kRising, InputKind::kOneHeavy}) {
+    for (const int head_dim : {64, 256}) {
+      Problem problem = problem_of(MaskKind::kFull, ScaleKind::kToken, 17, 127);
+      problem.variant.head_dim = head_dim;
+      problem.variant.output_dtype = DataType::kFp16;
+      const HostTensors tensors = make_inputs(problem, kind, 5);
+      KernelConfig baseline;
+      baseline.family = Family::kReference;
+      baseline.tile_m = baseline.tile_n = 32;
+      baseline.reference = ReferenceKind::kBaseline;
+      for (const KernelConfig& config : {config_of(64, 64), baseline}) {
+        const auto verdict = verify(problem, tensors, config);
+        INFO(enum_name(kind) << ' ' << head_dim << ' ' << canonical_text(config) << ": "
+                             << verdict.explain());
+        CHECK(verdict.passed());
+      }
+    }
+  }
+}
+
 }  // namespace heddle

@@ -52,4 +52,11 @@ forbid "device code needs no header but our own" '#include <' templates
 forbid "asm belongs in templates/instruction" '\basm\b' templates/part templates/kernel templates/*.cuh
 forbid "a user's program needs no toolkit" '#include [<"](cuda|nvrtc)[a-zA-Z_]*\.h[>"]' \
   generator tuning_db runtime tuner cli examples
+# One namespace holds them all: of two types of one name the linker keeps one destructor, say.
+twice=$(grep -rhoE --include='*.hpp' --exclude-dir=include '^(struct|class) [A-Za-z0-9_]+ ' \
+          generator tuning_db runtime tuner cli | awk '{print $2}' | sort | uniq -d)
+if [ -n "$twice" ]; then
+  echo "two headers name a type so: $twice"
+  failures=1
+fi
 exit "$failures"
