@@ -6,6 +6,7 @@
 #include "generator/bucket.hpp"
 #include "generator/kernel_config.hpp"
 #include "generator/launch_plan.hpp"
+#include "generator/part_work.hpp"
 
 namespace heddle {
 
@@ -26,6 +27,23 @@ struct Prediction {
   double hbm_bytes = 0;
   std::string_view binding;
 };
+
+/// Of what a part could overlap on chip and with HBM, the shorter shows for this share.
+constexpr double kNotHidden = 0.1;
+
+/// One launch of a prediction.
+struct PartPrediction {
+  PartWork work;
+  int resident = 1;         ///< blocks on an SM at once
+  double waves = 0;         ///< blocks of work / (SMs * resident)
+  double busy_seconds = 0;  ///< on the SMs, as if HBM were not there
+  double hbm_seconds = 0;
+  double seconds = 0;         ///< both, without the launch
+  double launch_seconds = 0;  ///< before it
+};
+/// Launch `index` of a plan.
+PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
+                            const LaunchPlan& plan, int index, const DeviceLimits& limits);
 
 /// Zero for an empty problem. The reference family, which is never tuned, is not modelled.
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
