@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <random>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -12,13 +11,12 @@
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
+#include "cli/measure_configs.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
 #include "generator/cost_model.hpp"
 #include "generator/legality.hpp"
-#include "tuner/config_kernels.hpp"
-#include "tuner/race.hpp"
 
 namespace heddle {
 namespace {
@@ -49,18 +47,9 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
                                 {device.limits(), device.device_class()});
   const KernelConfig& config = result.choice.config;
   result.prediction = predict(problem, config, device.limits());
-  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
-
-  std::vector<Racer> racers(1);
-  racers[0].kernels = load_config(device, problem.variant, config, compiled);
-  racers[0].plan = plan_launch(problem, config, device.limits());
-  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}(),
-                         options.inputs.resolve());
-  racers[0].parameters = inputs.parameters(config, racers[0].plan);
-  const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
-  Meter meter(device, spin->cubin);
-  race(meter, racers, options.samples);
-  result.timing = std::move(racers[0].timing);
+  result.timing = measure_configs(device, compiler, problem, {config}, options.samples,
+                                  options.inputs.resolve())
+                      .front();
   return result;
 }
 
@@ -113,19 +102,6 @@ std::vector<NamedProblem> problems_of(const BenchOptions& options) {
   return {{"problem", std::move(problem)}};
 }
 
-/// A kernel ready to race; what the compiler says against it is only told.
-Racer make_racer(const Device& device, Compiler& compiler, const Problem& problem,
-                 const KernelConfig& config) {
-  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
-  if (compiled.rejection) {
-    std::cerr << fmt::format("note: {}: {}\n", canonical_text(config), compiled.rejection->reason);
-  }
-  Racer racer;
-  racer.kernels = load_config(device, problem.variant, config, compiled);
-  racer.plan = plan_launch(problem, config, device.limits());
-  return racer;
-}
-
 /// All kernels of the ablation interleaved: none leaves the race.
 int run_pipeline_suite(const BenchOptions& options) {
   const auto device = open_gpu(options.services);
@@ -136,17 +112,9 @@ int run_pipeline_suite(const BenchOptions& options) {
     const auto rejection = reject(problem.variant, kernel.config, device->limits());
     if (rejection) throw Error(ErrorCode::kNoLegalConfig, rejection->field, rejection->reason);
   }
-  const InputSets inputs(*device, problem, 0, std::random_device{}());
-  std::vector<Racer> racers;
-  for (const AblationKernel& kernel : kernels) {
-    racers.push_back(make_racer(*device, compiler, problem, kernel.config));
-    racers.back().parameters = inputs.parameters(kernel.config, racers.back().plan);
-  }
-  const auto spin = compiler.compile(spin_kernel_source(device->limits().architecture));
-  Meter meter(*device, spin->cubin);
-  race(meter, racers, options.samples);
-  std::vector<Timing> timings;
-  for (Racer& racer : racers) timings.push_back(std::move(racer.timing));
+  std::vector<KernelConfig> configs;
+  for (const AblationKernel& kernel : kernels) configs.push_back(kernel.config);
+  const auto timings = measure_configs(*device, compiler, problem, configs, options.samples);
   const PublishedAblation published = published_ablation();
   if (options.json) {
     std::cout << ablation_json(kernels, timings, published);

@@ -16,8 +16,6 @@ namespace {
 
 /// Share of the datasheet's bandwidth that a plain copy reaches (H200: 4.4 of 4.8 TB/s).
 constexpr double kHbmEfficiency = 0.92;
-/// Between a load from HBM (0.7 us under load) and one from L2 (0.3 us).
-constexpr double kLoadLatencySeconds = 600e-9;
 /// Launch of a kernel behind another, and of the first with its ramp up and down.
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kFirstLaunchSeconds = 2.5e-6;
@@ -42,14 +40,18 @@ double busy_cycles(const PartWork& work, int resident, const DeviceLimits& limit
   return std::max(even, longest) + (work.longest_first ? 0.1 : 0.5) * longest;
 }
 
-/// The bytes at the datasheet's rate, or the chain of loads of one block after the other in a slot,
-/// of which only so many bytes are under way at a time, each batch for one latency.
-double hbm_seconds(const PartWork& work, int resident, const DeviceLimits& limits) {
+/// The bytes at what a plain copy reaches of the datasheet's rate.
+double bandwidth_seconds(const PartWork& work, const DeviceLimits& limits) {
+  return work.hbm.total() / (kHbmEfficiency * limits.hbm_bytes_per_second);
+}
+
+/// The chain of loads of one block after the other in a slot, of which only so many bytes are under
+/// way at a time, each batch for one latency.
+double load_chain_seconds(const PartWork& work, int resident, const DeviceLimits& limits) {
   if (work.hbm.total() == 0) return 0;
   const double slots = static_cast<double>(resident) * limits.sm_count;
   const double batches = work.mean_steps * work.step.l2_bytes / work.bytes_in_flight;
-  const double chain = std::max(1.0, work.blocks / slots) * batches * kLoadLatencySeconds;
-  return std::max(work.hbm.total() / (kHbmEfficiency * limits.hbm_bytes_per_second), chain);
+  return std::max(1.0, work.blocks / slots) * batches * kLoadLatencySeconds;
 }
 
 void add_part(Prediction& total, const PartPrediction& part, const DeviceLimits& limits) {
@@ -94,7 +96,9 @@ PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
   part.resident = residency(part.work, limits).blocks;
   part.waves = part.work.blocks / (static_cast<double>(part.resident) * limits.sm_count);
   part.busy_seconds = busy_cycles(part.work, part.resident, limits) / (limits.clock_ghz * 1e9);
-  part.hbm_seconds = hbm_seconds(part.work, part.resident, limits);
+  part.bandwidth_seconds = bandwidth_seconds(part.work, limits);
+  part.hbm_seconds =
+      std::max(part.bandwidth_seconds, load_chain_seconds(part.work, part.resident, limits));
   // Loads overlap with work, but a block's first and last ones do not.
   part.seconds = std::max(part.busy_seconds, part.hbm_seconds) +
                  kNotHidden * std::min(part.busy_seconds, part.hbm_seconds);

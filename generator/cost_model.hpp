@@ -34,12 +34,13 @@ constexpr double kNotHidden = 0.1;
 /// One launch of a prediction.
 struct PartPrediction {
   PartWork work;
-  int resident = 1;         ///< blocks on an SM at once
-  double waves = 0;         ///< blocks of work / (SMs * resident)
-  double busy_seconds = 0;  ///< on the SMs, as if HBM were not there
-  double hbm_seconds = 0;
-  double seconds = 0;         ///< both, without the launch
-  double launch_seconds = 0;  ///< before it
+  int resident = 1;              ///< blocks on an SM at once
+  double waves = 0;              ///< blocks of work / (SMs * resident)
+  double busy_seconds = 0;       ///< on the SMs, as if HBM were not there
+  double bandwidth_seconds = 0;  ///< bytes at the rate that HBM reaches
+  double hbm_seconds = 0;        ///< that, or longer where few bytes are under way at a time
+  double seconds = 0;            ///< both, without the launch
+  double launch_seconds = 0;     ///< before it
 };
 /// Launch `index` of a plan.
 PartPrediction predict_part(const Problem& problem, const KernelConfig& config,

@@ -70,7 +70,8 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   work.longest_steps =
       std::max(1.0 * problem.sizes.seqlen_kv / config.tile_n / count.num_splits, work.mean_steps);
   work.fixed_cycles = fixed_cycles(problem, config);
-  work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * row_bytes;
+  const double tiles_ahead = std::max(1, 2 * (config.stages - 1));
+  work.bytes_in_flight = tiles_ahead * config.tile_n * row_bytes;
   work.step = step;
   // Counted at the rate of mma.sync, which is the table's.
   work.step.flops *= limits.tensor_flops_per_clock_sm /

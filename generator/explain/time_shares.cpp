@@ -1,0 +1,88 @@
+#include "generator/explain/time_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "generator/step_time.hpp"
+
+namespace heddle {
+namespace {
+
+TimeShare share_of(StepTime::Resource resource) {
+  switch (resource) {
+    case StepTime::Resource::kTensor:
+      return TimeShare::kTensor;
+    case StepTime::Resource::kExponential:
+      return TimeShare::kExponential;
+    case StepTime::Resource::kIssue:
+      return TimeShare::kIssue;
+    case StepTime::Resource::kShared:
+      return TimeShare::kSharedMemory;
+    case StepTime::Resource::kL2:
+      break;
+  }
+  return TimeShare::kL2;
+}
+
+/// Of the time on the SMs: as if the work were spread evenly, and the rest idle.
+TimeShares busy_shares(const PartPrediction& part, const DeviceLimits& limits) {
+  const PartWork& work = part.work;
+  const double resident = blocks_at_once(part, limits);
+  const StepTime step = step_time(work, resident, limits);
+  const double blocks = work.blocks / limits.sm_count / (limits.clock_ghz * 1e9);
+  const double steps = blocks * work.mean_steps;
+  TimeShares shares;
+  shares[share_of(step.slowest_resource)] = steps * step.slowest;
+  shares[TimeShare::kOneAfterOther] = steps * step.exposed;
+  shares[TimeShare::kWaiting] = steps * step.stall;
+  shares[TimeShare::kBlockEnds] = blocks * work.fixed_cycles / resident;
+  const double worked = shares.total();
+  if (worked > part.busy_seconds) {
+    for (double& seconds : shares.seconds) seconds *= part.busy_seconds / worked;
+  }
+  shares[TimeShare::kIdle] = std::max(0.0, part.busy_seconds - worked);
+  return shares;
+}
+
+}  // namespace
+
+double blocks_at_once(const PartPrediction& part, const DeviceLimits& limits) {
+  const double spread = std::ceil(part.work.blocks / limits.sm_count);
+  return std::clamp(spread, 1.0, static_cast<double>(part.resident));
+}
+
+double TimeShares::total() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
+
+TimeShare TimeShares::largest() const {
+  return static_cast<TimeShare>(std::max_element(seconds.begin(), seconds.end()) - seconds.begin());
+}
+
+TimeShares part_time_shares(const PartPrediction& part, const DeviceLimits& limits) {
+  TimeShares shares = busy_shares(part, limits);
+  const bool hidden = part.hbm_seconds > part.busy_seconds;
+  if (hidden) {
+    for (double& seconds : shares.seconds) seconds *= kNotHidden;
+  }
+  const bool by_latency = part.hbm_seconds > part.bandwidth_seconds;
+  shares[by_latency ? TimeShare::kLoadLatency : TimeShare::kHbm] +=
+      (hidden ? 1 : kNotHidden) * part.hbm_seconds;
+  shares[TimeShare::kLaunch] += part.launch_seconds;
+  return shares;
+}
+
+TimeShares time_shares(const Problem& problem, const KernelConfig& config,
+                       const DeviceLimits& limits) {
+  TimeShares shares;
+  const LaunchPlan plan = plan_launch(problem, config, limits);
+  for (int i = 0; i < plan.count; ++i) {
+    const PartPrediction part = predict_part(problem, config, plan, i, limits);
+    const TimeShares of_part = part_time_shares(part, limits);
+    for (std::size_t k = 0; k < kTimeShareCount; ++k) shares.seconds[k] += of_part.seconds[k];
+  }
+  return shares;
+}
+
+}  // namespace heddle

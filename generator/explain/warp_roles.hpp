@@ -1,0 +1,42 @@
+#pragma once
+// How the warps of a block divide the work, and what they exchange, barrier by barrier.
+
+#include <string>
+#include <vector>
+
+#include "generator/kernel_part.hpp"
+
+namespace heddle {
+
+struct Role {
+  std::string name;
+  int warps = 0;
+  std::string owns;  ///< of a tile
+  std::string does;
+};
+std::vector<Role> roles_of(const Variant& variant, const KernelConfig& config, KernelPart part);
+
+/// What a barrier happens once for.
+enum class Period { kKeyTile, kMaskedKeyTile, kQueryTile, kBlock };
+
+template <>
+struct EnumNames<Period> {
+  static constexpr std::array names{
+      std::pair{Period::kKeyTile, std::string_view("key tile")},
+      std::pair{Period::kMaskedKeyTile, std::string_view("key tile that the mask cuts")},
+      std::pair{Period::kQueryTile, std::string_view("query tile")},
+      std::pair{Period::kBlock, std::string_view("block")}};
+};
+
+struct Exchange {
+  std::string barrier;  ///< which, and of what kind
+  int times = 0;        ///< that a thread meets it in a period; 0: no barrier at all
+  Period period{};
+  int threads = 0;      ///< that meet
+  std::string what;     ///< is known behind it
+  long long bytes = 0;  ///< that warps write for each other in a period; tiles are no exchange
+};
+std::vector<Exchange> exchanges_of(const Variant& variant, const KernelConfig& config,
+                                   KernelPart part);
+
+}  // namespace heddle
