@@ -70,7 +70,8 @@ void print(const Outcome& outcome, const SelectionPlace& place,
            const std::optional<Timing>& measured) {
   const Explanation& facts = outcome.explanation;
   const Prediction& prediction = facts.prediction;
-  std::cout << fmt::format("kernel   {}\nwhy      {}\n", full_text(facts.config), why(outcome));
+  std::cout << fmt::format("kernel   {}\nwhy      {}\n",
+                           knobs_text(facts.config, facts.problem.variant), why(outcome));
   for (const PassedOver& other : outcome.choice.passed_over) {
     std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
                              enum_name(other.match), canonical_text(other.bucket), other.reason);

@@ -9,6 +9,9 @@
 
 namespace heddle {
 
+/// The knobs that mean something for this family and variant, defaults included.
+std::string knobs_text(const KernelConfig& config, const Variant& variant);
+
 /// The four questions: tiles and memory; blocks over the problem; warps and barriers; what
 /// overlaps.
 std::string questions_text(const Explanation& explanation);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/explain/explain_text.hpp"
 #include "cli/terminal.hpp"
 
 namespace heddle {
@@ -102,6 +103,13 @@ std::string table(const std::vector<Generation>& generations,
   return format_table(rows);
 }
 
+/// Less time for about as much of a resource: others hide it, or it is not the slowest any more.
+const char* verb_of(const GenerationStep& step) {
+  const bool gone = step.removed_after < 0.2 * step.removed_before;
+  if (step.less_of_it) return gone ? "removes" : "reduces";
+  return gone ? "no longer waits for" : "waits less for";
+}
+
 }  // namespace
 
 std::string step_text(const std::vector<Generation>& generations, const GenerationStep& step) {
@@ -115,13 +123,12 @@ std::string step_text(const std::vector<Generation>& generations, const Generati
   text += fmt::format("    {} spends most on {}: {}.\n", from, enum_name(step.bottleneck),
                       share_of(before, step.bottleneck));
   if (step.removed_after < step.removed_before) {
-    const bool aimed = step.removed == step.bottleneck;
-    const bool gone = step.removed_after < 0.2 * step.removed_before;
-    text += fmt::format(
-        "    {} {} {}: {} -> {} ({}; now {}).\n", to, gone ? "removes" : "reduces",
-        aimed ? "just that" : fmt::format("another thing most, {}", enum_name(step.removed)),
-        format_seconds(step.removed_before), format_seconds(step.removed_after),
-        share_evidence(step.removed, before), share_evidence(step.removed, after));
+    text += fmt::format("    {} {} {}, {} -> {} ({}; now {}).\n", to, verb_of(step),
+                        step.removed == step.bottleneck
+                            ? std::string("that")
+                            : fmt::format("something else most: {}", enum_name(step.removed)),
+                        format_seconds(step.removed_before), format_seconds(step.removed_after),
+                        share_evidence(step.removed, before), share_evidence(step.removed, after));
   } else {
     text += fmt::format("    {} removes nothing of it here.\n", to);
   }
@@ -140,8 +147,9 @@ std::string generations_text(const std::vector<Generation>& generations,
   Rows configs;
   for (const Generation& each : generations) {
     configs.push_back({"  " + std::string(enum_name(each.family)),
-                       each.impossible.empty() ? canonical_text(each.explanation.config)
-                                               : "not here: " + each.impossible});
+                       each.impossible.empty()
+                           ? knobs_text(each.explanation.config, each.explanation.problem.variant)
+                           : "not here: " + each.impossible});
   }
   text += format_table(configs) + '\n' + table(generations, measured);
   const auto steps = generation_steps(generations);

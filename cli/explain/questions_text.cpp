@@ -3,6 +3,7 @@
 #include "cli/explain/explain_text.hpp"
 #include "cli/explain/timeline_text.hpp"
 #include "cli/terminal.hpp"
+#include "generator/knobs.hpp"
 
 namespace heddle {
 namespace {
@@ -126,24 +127,32 @@ std::string grid_of(const Explanation& explanation, const PartExplanation& part)
 }
 
 std::string period_of(const Exchange& exchange) {
-  if (exchange.times == 0) return "-";
   return fmt::format("{} a {}", exchange.times, enum_name(exchange.period));
 }
 
 std::string warps_of(const PartExplanation& part) {
   std::string text = fmt::format("  {}\n", enum_name(part.launch.part));
-  Rows roles;
   for (const Role& role : part.roles) {
-    roles.push_back({fmt::format("{} warp{}", role.warps, role.warps == 1 ? "" : "s"), role.name,
-                     role.owns, role.does});
+    text += fmt::format("    {} ({} warp{}): {}\n      {}\n", role.name, role.warps,
+                        role.warps == 1 ? "" : "s", role.owns, role.does);
   }
-  Rows barriers{{"how often", "barrier", "threads", "exchanged", "what is known behind it"}};
+  Rows rows{{"barrier", "how often", "threads", "bytes exchanged"}};
   for (const Exchange& exchange : part.exchanges) {
-    barriers.push_back({period_of(exchange), exchange.barrier,
-                        exchange.times == 0 ? "" : std::to_string(exchange.threads),
-                        exchange.bytes == 0 ? "" : exact_bytes(exchange.bytes), exchange.what});
+    const bool none = exchange.times == 0;
+    rows.push_back({exchange.barrier, none ? "-" : period_of(exchange),
+                    none ? "-" : std::to_string(exchange.threads),
+                    exchange.bytes == 0 ? "-" : exact_bytes(exchange.bytes)});
   }
-  return text + indented(format_table(roles), 4) + indented(format_table(barriers), 4);
+  // Below each barrier what it is for, which would make a column too wide.
+  const std::string table = format_table(rows);
+  std::size_t at = table.find('\n') + 1;
+  text += "    " + table.substr(0, at);
+  for (const Exchange& exchange : part.exchanges) {
+    const std::size_t end = table.find('\n', at) + 1;
+    text += "    " + table.substr(at, end - at) + "      " + exchange.what + '\n';
+    at = end;
+  }
+  return text;
 }
 
 std::string overlap_of(const PartExplanation& part) {
@@ -157,13 +166,22 @@ std::string overlap_of(const PartExplanation& part) {
       "the loads, products and softmax of the drawing alone take {:.0f})\n",
       enum_name(part.launch.part), line.step_cycles, line.steps, line.schedule_cycles);
   if (line.teams_left_out > 0) {
-    text += fmt::format("  {} more blocks on the SM do the same, and are not drawn\n",
+    text += fmt::format("  {} more block(s) on the SM do the same, and are not drawn\n",
                         line.teams_left_out);
   }
   return text + indented(timeline_text(line), 4);
 }
 
 }  // namespace
+
+std::string knobs_text(const KernelConfig& config, const Variant& variant) {
+  std::string text;
+  for_each_field(config, [&](const auto& knob, const auto& value) {
+    if (!knob_applies(knob.name, config.family, variant)) return;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", knob.name, value_text(value));
+  });
+  return text;
+}
 
 std::string questions_text(const Explanation& explanation) {
   if (explanation.parts.empty()) return "\nnothing to compute: nothing is launched\n";

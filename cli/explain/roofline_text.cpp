@@ -48,8 +48,15 @@ std::string reuse_line(const Explanation& explanation) {
   for (const PartExplanation& part : explanation.parts) {
     const KeyValueReuse& reuse = part.prediction.work.hbm.reuse;
     if (part.prediction.work.hbm.key_value == 0) continue;
+    if (reuse.lost == 0 || reuse.passes == 1) {
+      return fmt::format(
+          "  L2: {} of K and V are read at the same time, {} of it can stay: K and V cross HBM "
+          "once\n",
+          format_bytes(reuse.working_set), format_bytes(reuse.usable_l2));
+    }
     return fmt::format(
-        "  L2: {} of K and V are read at the same time, {} of it can stay; {:.1f} pass(es), of "
+        "  L2: {} of K and V are read at the same time, {} of it can stay; {:.1f} passes over "
+        "them, of "
         "which each but the first reads {:.0f} % from HBM again\n",
         format_bytes(reuse.working_set), format_bytes(reuse.usable_l2), reuse.passes,
         100 * reuse.lost);
@@ -62,7 +69,8 @@ std::string ceilings_table(const Explanation& explanation) {
   for (const Ceiling& ceiling : explanation.roofline.ceilings) {
     rows.push_back(
         {"  " + ceiling.name, format_seconds(ceiling.seconds),
-         ceiling.seconds > 0 ? teraflops(ceiling.flops_per_second) : "-",
+         ceiling.name != "launch" && ceiling.seconds > 0 ? teraflops(ceiling.flops_per_second)
+                                                         : "-",
          fmt::format("{:.0f} %", 100 * ceiling.seconds / explanation.prediction.seconds)});
   }
   return format_table(rows);

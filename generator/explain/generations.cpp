@@ -20,6 +20,16 @@ std::string why_impossible(const Problem& problem, Family family, const DeviceLi
   return rejection ? rejection->reason : "none of the configs that the tuner tries is legal";
 }
 
+/// Summed over the launches, for all blocks.
+double sum(const Explanation& explanation, double StepWork::*count) {
+  double total = 0;
+  for (const PartExplanation& part : explanation.parts) {
+    const PartWork& work = part.prediction.work;
+    total += work.blocks * work.mean_steps * (work.step.*count);
+  }
+  return total;
+}
+
 GenerationStep step_between(const std::vector<Generation>& generations, std::size_t from,
                             std::size_t to) {
   const Explanation& before = generations[from].explanation;
@@ -42,20 +52,11 @@ GenerationStep step_between(const std::vector<Generation>& generations, std::siz
   }
   step.removed_before = before.shares[step.removed];
   step.removed_after = after.shares[step.removed];
+  const double used = resource_count(step.removed, before);
+  step.less_of_it = used == 0 || resource_count(step.removed, after) < used / 2;
   step.grown_before = before.shares[step.grown];
   step.grown_after = after.shares[step.grown];
   return step;
-}
-
-/// Summed over the launches, for all blocks.
-template <class Count>
-double sum(const Explanation& explanation, Count count) {
-  double total = 0;
-  for (const PartExplanation& part : explanation.parts) {
-    const PartWork& work = part.prediction.work;
-    total += work.blocks * work.mean_steps * count(work.step);
-  }
-  return total;
 }
 
 int barriers_of_key_tile(const PartExplanation& part) {
@@ -91,6 +92,25 @@ std::vector<GenerationStep> generation_steps(const std::vector<Generation>& gene
   return steps;
 }
 
+double resource_count(TimeShare share, const Explanation& explanation) {
+  switch (share) {
+    case TimeShare::kTensor:
+      return explanation.roofline.issued_flops;
+    case TimeShare::kExponential:
+      return sum(explanation, &StepWork::exponentials);
+    case TimeShare::kIssue:
+      return sum(explanation, &StepWork::warp_instructions);
+    case TimeShare::kSharedMemory:
+      return sum(explanation, &StepWork::shared_bytes);
+    case TimeShare::kL2:
+      return sum(explanation, &StepWork::l2_bytes);
+    case TimeShare::kHbm:
+      return explanation.roofline.hbm_bytes;
+    default:
+      return 0;
+  }
+}
+
 std::string share_evidence(TimeShare share, const Explanation& explanation) {
   if (explanation.parts.empty()) return {};
   const PartExplanation& first = explanation.parts.front();
@@ -101,20 +121,18 @@ std::string share_evidence(TimeShare share, const Explanation& explanation) {
                          explanation.roofline.issued_flops,
                          explanation.roofline.peak_flops * 1e-12);
     case TimeShare::kExponential:
-      return fmt::format("{:.3g} exponentials",
-                         sum(explanation, [](const StepWork& s) { return s.exponentials; }));
+      return fmt::format("{:.3g} exponentials", sum(explanation, &StepWork::exponentials));
     case TimeShare::kIssue:
       return fmt::format("{:.3g} warp instructions",
-                         sum(explanation, [](const StepWork& s) { return s.warp_instructions; }));
+                         sum(explanation, &StepWork::warp_instructions));
     case TimeShare::kSharedMemory:
-      return fmt::format("{:.3g} B through shared memory, {:.3g} B of it exchanged between warps",
-                         sum(explanation, [](const StepWork& s) { return s.shared_bytes; }),
-                         sum(explanation, [](const StepWork& s) { return s.exchanged_bytes; }));
+      return fmt::format("{:.3g} GB through shared memory, {:.3g} of them exchanged between warps",
+                         sum(explanation, &StepWork::shared_bytes) * 1e-9,
+                         sum(explanation, &StepWork::exchanged_bytes) * 1e-9);
     case TimeShare::kL2:
-      return fmt::format("{:.3g} B from L2",
-                         sum(explanation, [](const StepWork& s) { return s.l2_bytes; }));
+      return fmt::format("{:.3g} GB from L2", sum(explanation, &StepWork::l2_bytes) * 1e-9);
     case TimeShare::kHbm:
-      return fmt::format("{:.3g} B over HBM", explanation.roofline.hbm_bytes);
+      return fmt::format("{:.3g} GB over HBM", explanation.roofline.hbm_bytes * 1e-9);
     case TimeShare::kLoadLatency:
       return fmt::format("{:.0f} B asked for ahead by a block",
                          first.prediction.work.bytes_in_flight);

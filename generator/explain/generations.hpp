@@ -23,11 +23,15 @@ struct GenerationStep {
   TimeShare bottleneck{};                        ///< the largest share of `from`
   TimeShare removed{};                           ///< the share that shrank most
   double removed_before = 0, removed_after = 0;  ///< its seconds
-  TimeShare grown{};                             ///< the share that grew most
+  bool less_of_it = true;  ///< a resource of which `to` uses less than half; else it is only hidden
+  TimeShare grown{};       ///< the share that grew most
   double grown_before = 0, grown_after = 0;
   TimeShare exposed{};  ///< the largest share of `to`
 };
 std::vector<GenerationStep> generation_steps(const std::vector<Generation>& generations);
+
+/// How much of a resource all blocks use; 0 for shares that are no resource.
+double resource_count(TimeShare share, const Explanation& explanation);
 
 /// Figures behind a share, from the counts of a prediction: "8.79 GB over HBM".
 std::string share_evidence(TimeShare share, const Explanation& explanation);

@@ -217,14 +217,14 @@ class Simulator {
     return std::move(schedule_);
   }
 
-  /// From one key tile to the next: the later half of the walk, in which the rings are full.
+  /// From one key tile to the next: the later half of the walk, in which the rings are full. The
+  /// last P V of an overlapped walk has nothing beside it, so Q K^T tells, where there is one.
   double steady_step() const {
+    const Activity told = plan_.query_key > 0 ? Activity::kQueryKey : Activity::kProbabilityValue;
     std::vector<double> ends(static_cast<std::size_t>(plan_.steps), 0);
     for (const Span& span : schedule_.spans) {
-      const bool product =
-          span.activity == Activity::kQueryKey || span.activity == Activity::kProbabilityValue;
       double& end = ends[static_cast<std::size_t>(span.step)];
-      if (product) end = std::max(end, span.end);
+      if (span.activity == told) end = std::max(end, span.end);
     }
     const std::size_t last = ends.size() - 1;
     const std::size_t from = last / 2;

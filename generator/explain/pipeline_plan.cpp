@@ -48,7 +48,8 @@ void set_phases(PipelinePlan& plan, const KernelConfig& config, KernelPart part,
   plan.wait = step.stall_cycles - step.exchange_stall_cycles;
 }
 
-/// Tiles come at the rate of L2, or at the SM's share of HBM where that is less.
+/// Tiles come at the rate of L2, or at the SM's share of HBM where that is less. What a step writes
+/// to HBM (S of unfused) its stores wait for, and blocks on an SM share that rate.
 void set_loads(PipelinePlan& plan, const Problem& problem, const KernelConfig& config,
                KernelPart part, const PartPrediction& prediction, const DeviceLimits& limits) {
   const Variant& variant = problem.variant;
@@ -59,7 +60,9 @@ void set_loads(PipelinePlan& plan, const Problem& problem, const KernelConfig& c
   const double clock = limits.clock_ghz * 1e9;
   const PartWork& work = prediction.work;
   const double steps = std::max(1.0, work.blocks * work.mean_steps) / limits.sm_count;
-  const double hbm = prediction.bandwidth_seconds * clock / steps;
+  const double written = work.hbm.total() > 0 ? work.hbm.scores_written / work.hbm.total() : 0;
+  const double all = prediction.bandwidth_seconds * clock / steps;
+  const double hbm = all * (1 - written);
   const auto cycles = [&](double bytes) {
     StepWork load;
     load.l2_bytes = bytes;
@@ -67,6 +70,7 @@ void set_loads(PipelinePlan& plan, const Problem& problem, const KernelConfig& c
   };
   plan.load_key = cycles(first);
   plan.load_value = second > 0 ? cycles(second) : 0;
+  plan.store = std::max(plan.store, all * written * plan.teams);
   plan.load_latency = kLoadLatencySeconds * clock;
 }
 

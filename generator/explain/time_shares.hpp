@@ -36,7 +36,7 @@ struct EnumNames<TimeShare> {
       std::pair{TimeShare::kHbm, std::string_view("HBM traffic")},
       std::pair{TimeShare::kLoadLatency, std::string_view("latency of loads")},
       std::pair{TimeShare::kOneAfterOther, std::string_view("work in turn, not overlapped")},
-      std::pair{TimeShare::kWaiting, std::string_view("waiting at barriers")},
+      std::pair{TimeShare::kWaiting, std::string_view("barriers and latencies")},
       std::pair{TimeShare::kBlockEnds, std::string_view("first loads and last stores")},
       std::pair{TimeShare::kIdle, std::string_view("SMs without work")},
       std::pair{TimeShare::kLaunch, std::string_view("launches")}};
