@@ -16,6 +16,7 @@
 #include "cli/flags.hpp"
 #include "cli/gpu.hpp"
 #include "cli/measure_configs.hpp"
+#include "cli/report_data.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_file.hpp"
@@ -70,7 +71,7 @@ void print(const Outcome& outcome, const SelectionPlace& place,
            const std::optional<Timing>& measured) {
   const Explanation& facts = outcome.explanation;
   const Prediction& prediction = facts.prediction;
-  std::cout << fmt::format("kernel   {}\nwhy      {}\n",
+  std::cout << fmt::format("problem  {}\nkernel   {}\nwhy      {}\n", problem_title(facts.problem),
                            knobs_text(facts.config, facts.problem.variant), why(outcome));
   for (const PassedOver& other : outcome.choice.passed_over) {
     std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
@@ -122,7 +123,7 @@ void add_panels(std::vector<TimelinePanel>& panels, const Explanation& facts) {
 void write_svg(const ExplainOptions& options, const Problem& problem,
                const std::vector<TimelinePanel>& panels) {
   if (options.svg.empty()) return;
-  const std::string title = fmt::format("What overlaps what: {}", problem_flags_text(problem));
+  const std::string title = "What overlaps what: " + problem_title(problem);
   write_text_file("svg", options.svg, timeline_svg(title, panels));
 }
 
@@ -196,7 +197,8 @@ int compare(const ExplainOptions& options, const Problem& problem, const Selecti
   if (options.json) {
     std::cout << generations_json(generations, measured).dump(2) << '\n';
   } else {
-    std::cout << "device   " << device_text(place) << '\n'
+    std::cout << fmt::format("problem  {}\ndevice   {}\n", problem_title(problem),
+                             device_text(place))
               << generations_text(generations, measured);
   }
   return configs.empty() ? kExitAnswerIsNo : kExitDone;
