@@ -86,7 +86,7 @@ TEST_CASE("Factors multiply to the blocks of the grid, or to what persistent blo
       const PartWork work = count_work(problem, config, plan, i, explain_device());
       const GridFacts grid = grid_facts(problem, config, plan, launch, work, explain_device());
       INFO("seed " << seed << ": " << canonical_text(config) << " " << canonical_text(problem.sizes)
-                   << " " << enum_name(part.launch.part));
+                   << " " << enum_name(launch.part));
       long long product = 1;
       for (const GridFactor& factor : grid.factors) product *= factor.count;
       CHECK(product == grid.pieces);
