@@ -52,12 +52,10 @@ json roles_json(const std::vector<Role>& roles) {
 
 json exchanges_json(const std::vector<Exchange>& exchanges) {
   return list_of(exchanges, [](const Exchange& exchange) {
-    return json{{"barrier", exchange.barrier},
-                {"times", exchange.times},
-                {"period", name_of(exchange.period)},
-                {"threads", exchange.threads},
-                {"bytes", exchange.bytes},
-                {"what", exchange.what}};
+    return json{{"name", exchange.name},       {"kind", name_of(exchange.kind)},
+                {"times", exchange.times},     {"period", name_of(exchange.period)},
+                {"threads", exchange.threads}, {"groups", exchange.groups},
+                {"bytes", exchange.bytes},     {"what", exchange.what}};
   });
 }
 

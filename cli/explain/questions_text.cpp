@@ -136,11 +136,11 @@ std::string warps_of(const PartExplanation& part) {
     text += fmt::format("    {} ({} warp{}): {}\n      {}\n", role.name, role.warps,
                         role.warps == 1 ? "" : "s", role.owns, role.does);
   }
-  Rows rows{{"barrier", "how often", "threads", "bytes exchanged"}};
+  Rows rows{{"barrier", "kind", "how often", "threads", "bytes exchanged"}};
   for (const Exchange& exchange : part.exchanges) {
-    const bool none = exchange.times == 0;
-    rows.push_back({exchange.barrier, none ? "-" : period_of(exchange),
-                    none ? "-" : std::to_string(exchange.threads),
+    const bool none = exchange.kind == BarrierKind::kNone;
+    rows.push_back({exchange.name, std::string(enum_name(exchange.kind)),
+                    none ? "-" : period_of(exchange), none ? "-" : std::to_string(exchange.threads),
                     exchange.bytes == 0 ? "-" : exact_bytes(exchange.bytes)});
   }
   // Below each barrier what it is for, which would make a column too wide.

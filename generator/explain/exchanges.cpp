@@ -1,7 +1,9 @@
-// The barriers of the templates, counted.
+// The barriers of the templates, counted. tests/host/barrier_test.cpp holds the counts against
+// kernels that run on the host.
+#include "generator/explain/warp_roles.hpp"
+
 #include <fmt/format.h>
 
-#include "generator/explain/warp_roles.hpp"
 #include "templates/layout.cuh"
 #include "templates/warpgroup_layout.cuh"
 
@@ -11,35 +13,34 @@ namespace {
 constexpr int kWarpThreads = 32;
 constexpr int kFloatBytes = 4;
 
-const char* const kBlockBarrier = "block barrier (__syncthreads)";
+Exchange block_barrier(const std::string& name, int times, Period period, int threads,
+                       const std::string& what) {
+  return {name, BarrierKind::kBlock, times, period, threads, what};
+}
+
+Exchange without_barrier(const std::string& name, Period period, int threads,
+                         const std::string& what) {
+  return {name, BarrierKind::kNone, 0, period, threads, what};
+}
 
 /// templates/part/load_ahead.cuh and key_value_loader.cuh: with one stage a tile is asked for
 /// behind one barrier and there behind another.
 Exchange tiles_arrive(const KernelConfig& config, int threads, const std::string& tiles) {
-  return {kBlockBarrier,
-          config.stages == 1 ? 2 : 1,
-          Period::kKeyTile,
-          threads,
-          tiles + " have landed, and the stage to be filled next is no longer read",
-          0};
-}
-
-/// Lanes in fours share a row of a fragment.
-Exchange row_shuffles(int threads) {
-  return {"none: shuffles between the 4 lanes that share a row",    0, Period::kKeyTile, threads,
-          "row maxima and, once, row sums; warps exchange nothing", 0};
+  return block_barrier("tiles", config.stages == 1 ? 2 : 1, Period::kKeyTile, threads,
+                       tiles + " have landed, and the stage to be filled next is no longer read");
 }
 
 /// Keys that a tile hides must not poison its product: templates/part/sanitize.cuh.
 Exchange finite_vote(Period period, int threads) {
-  return {
-      "block vote (__syncthreads_or)",
-      1,
-      period,
-      threads,
-      "only where the mask or the end of the keys cuts a tile: whether the output is finite; if "
-      "not, the keys are walked once more",
-      0};
+  return block_barrier("vote", 1, period, threads,
+                       "only where the mask or the end of the keys cuts a tile: whether the output "
+                       "is finite; if not, the keys are walked once more");
+}
+
+/// Lanes in fours share a row of a fragment.
+Exchange row_shuffles(int threads) {
+  return without_barrier("shuffles between the 4 lanes that share a row", Period::kKeyTile, threads,
+                         "row maxima and, once, row sums; warps exchange nothing");
 }
 
 /// templates/part/key_split.cuh, split_softmax.cuh and key_value_walk.cuh.
@@ -51,27 +52,25 @@ std::vector<Exchange> fa1(const Variant& variant, const KernelConfig& config) {
   const int rounds = (column_tiles + key_warps - 1) / key_warps;
   const int team_threads = key_warps * kWarpThreads;
   const int threads = config.warps * kWarpThreads;
+  const long long row_values = 1LL * config.tile_m * key_warps * kFloatBytes;
   // Each warp sends the column tiles of a round that it does not own.
   const long long partials = 1LL * config.tile_m * column_tiles * 8 * kFloatBytes * (key_warps - 1);
-  const std::string team = teams > 1 ? "team barrier (named)" : "barrier of the warps (named)";
   std::vector<Exchange> list{
-      {kBlockBarrier, 3, Period::kKeyTile, threads,
-       "K has landed; V has landed; K is no longer read", 0},
-      {team, steps, Period::kKeyTile, team_threads,
-       "row maxima of each warp's keys, so that all use the largest",
-       1LL * config.tile_m * key_warps * kFloatBytes},
-      {team, steps * rounds, Period::kKeyTile, team_threads,
-       fmt::format("partial outputs P V of each warp's keys, {} columns to each warp a round; row "
-                   "sums with the first",
-                   8),
-       partials + 1LL * config.tile_m * key_warps * kFloatBytes}};
+      block_barrier("tiles", 3, Period::kKeyTile, threads,
+                    "K has landed; V has landed; K is no longer read"),
+      {"maxima", BarrierKind::kNamed, steps, Period::kKeyTile, team_threads,
+       "row maxima of each warp's keys, so that all use the largest", teams, row_values},
+      {"partial outputs", BarrierKind::kNamed, steps * rounds, Period::kKeyTile, team_threads,
+       "P V of each warp's keys, 8 columns for each warp a round; row sums with the first", teams,
+       partials + row_values}};
   if (rounds == 1) {
-    list.push_back(
-        {team, steps, Period::kKeyTile, team_threads, "maxima and sums have been read", 0});
+    list.push_back({"statistics", BarrierKind::kNamed, steps, Period::kKeyTile, team_threads,
+                    "maxima and sums have been read", teams});
   }
-  list.push_back({kBlockBarrier, 3, Period::kQueryTile, threads,
-                  "the tile before is stored; row sums are complete; O is gathered for the store",
-                  0});
+  list.push_back(block_barrier(
+      "query tile", 4, Period::kQueryTile, threads,
+      "the tile before is stored; row sums are complete; O is gathered for the store; it is "
+      "stored"));
   list.push_back(finite_vote(Period::kQueryTile, threads));
   return list;
 }
@@ -79,54 +78,69 @@ std::vector<Exchange> fa1(const Variant& variant, const KernelConfig& config) {
 std::vector<Exchange> fa2(const KernelConfig& config, int threads) {
   std::vector<Exchange> list{tiles_arrive(config, threads, "K and V tiles"), row_shuffles(threads)};
   if (config.query_in_registers) {
-    list.push_back({kBlockBarrier, 1, Period::kBlock, threads,
-                    "Q has landed; each warp takes its rows into registers", 0});
+    list.push_back(block_barrier("queries", 1, Period::kBlock, threads,
+                                 "Q has landed; each warp takes its rows into registers"));
   }
   list.push_back(finite_vote(Period::kBlock, threads));
   return list;
 }
 
-/// templates/part/barrier_ring.cuh, turns.cuh, value_guard.cuh, value_transposer.cuh,
-/// fa3_store.cuh.
+/// templates/part/barrier_ring.cuh: what loads and consumers of K and V tell each other.
+void add_rings(std::vector<Exchange>& list, const Variant& variant, const KernelConfig& config) {
+  const int consumers = config.warps * kWarpThreads;
+  const char* const values =
+      transposes_values(variant) ? "the V tile is transposed" : "the TMA has written the V tile";
+  list.push_back({"full, of a stage of K", BarrierKind::kMbarrier, 1, Period::kKeyTile, consumers,
+                  "the TMA has written the K tile"});
+  list.push_back(
+      {"full, of a stage of V", BarrierKind::kMbarrier, 1, Period::kKeyTile, consumers, values});
+  list.push_back(
+      {"empty, of a stage of K and of V", BarrierKind::kMbarrier, 2, Period::kKeyTile, 1,
+       fmt::format("all {} consumer warps have done with the stage; the {} fills it "
+                   "again",
+                   config.warps, config.warp_specialized ? "producer" : "loading warp")});
+}
+
+/// templates/part/value_guard.cuh and value_transposer.cuh.
+void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
+  const int threads = kGuardWarps * kWarpThreads;
+  if (transposes_values(variant)) {
+    list.push_back({"V in rows", BarrierKind::kMbarrier, 1, Period::kKeyTile, threads,
+                    "the TMA has written a V tile in rows"});
+    list.push_back(
+        {"helpers", BarrierKind::kNamed, 1, Period::kKeyTile, threads, "the V tile is transposed"});
+  } else if (variant.mask == MaskKind::kCausal) {
+    list.push_back({"masked V", BarrierKind::kMbarrier, 1, Period::kMaskedKeyTile, threads,
+                    "the TMA has written a V tile of which rows may not see all"});
+    list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
+                    "whether it holds NaN or Inf, before consumers multiply it"});
+  }
+}
+
+/// templates/kernel/fa3.cuh, part/turns.cuh and fa3_store.cuh.
 std::vector<Exchange> fa3(const Variant& variant, const KernelConfig& config) {
   const int teams = config.tile_m / kWarpgroupRows;
-  const bool guarded = variant.mask == MaskKind::kCausal;
-  const bool transposes = transposes_values(variant);
-  const int consumer_warps = kWarpgroupWarps * teams;
   const int team_threads = kWarpgroupWarps * kWarpThreads;
   const int threads = fa3_warps(config) * kWarpThreads;
-  const std::string loader = config.warp_specialized ? "producer" : "loading warp";
-  std::vector<Exchange> list{
-      {"full, of a slot of K (mbarrier)", 1, Period::kKeyTile, consumer_warps * kWarpThreads,
-       "the TMA has written the K tile", 0},
-      {"full, of a slot of V (mbarrier)", 1, Period::kKeyTile, consumer_warps * kWarpThreads,
-       transposes ? "the V tile is transposed" : "the TMA has written the V tile", 0},
-      {"empty, of a slot of K and of V (mbarrier)", 2, Period::kKeyTile, 1,
-       fmt::format("each of {} consumer warps has done with the slot; the {} fills it again",
-                   consumer_warps, loader),
-       0}};
+  std::vector<Exchange> list;
+  add_rings(list, variant, config);
   if (config.ping_pong) {
-    list.push_back({"turn (named, from team to team)", 1, Period::kKeyTile, 2 * team_threads,
-                    "the other team has started its products: this one starts its own, and they "
-                    "run while the other's softmax does",
-                    0});
+    list.push_back({"turns, from warpgroup to warpgroup", BarrierKind::kNamed, 1, Period::kKeyTile,
+                    2 * team_threads,
+                    "the other has started its products: this one starts its own, and they run "
+                    "while the other's softmax does",
+                    teams});
   }
-  if (transposes) {
-    list.push_back({"rows have landed (mbarrier); helpers' barrier (named)", 2, Period::kKeyTile,
-                    kGuardWarps * kWarpThreads, "V in rows is there; V transposed is written", 0});
-  } else if (guarded) {
-    list.push_back({"landed (mbarrier); helpers' barrier (named)", 2, Period::kMaskedKeyTile,
-                    kGuardWarps * kWarpThreads,
-                    "whether hidden values hold NaN or Inf, before consumers multiply them", 0});
-  }
-  list.push_back({"full and empty, of a slot of Q (mbarrier)", 2, Period::kQueryTile, threads,
-                  "which query tile is next, and its rows; the slot may be filled again", 0});
+  add_helpers(list, variant);
+  list.push_back({"full and empty, of a slot of Q", BarrierKind::kMbarrier, 2, Period::kQueryTile,
+                  threads, "which query tile is next, and its rows; the slot may be filled again"});
   if (config.tma_store) {
-    list.push_back({"store barrier of each team (named)", 1, Period::kQueryTile, team_threads,
-                    "O lies in the slot of Q, for the TMA to store", 0});
+    list.push_back({"store, of each warpgroup", BarrierKind::kNamed, 1, Period::kQueryTile,
+                    team_threads, "O lies in the slot of Q, for the TMA to store", teams});
   }
-  list.push_back({kBlockBarrier, 1, Period::kBlock, threads, "mbarriers are initialised", 0});
-  list.push_back(row_shuffles(consumer_warps * kWarpThreads));
+  list.push_back(
+      block_barrier("start", 1, Period::kBlock, threads, "the mbarriers are initialised"));
+  list.push_back(row_shuffles(config.warps * kWarpThreads));
   return list;
 }
 
@@ -139,15 +153,14 @@ std::vector<Exchange> exchanges_of(const Variant& variant, const KernelConfig& c
     case KernelPart::kUnfusedScores:
       return {tiles_arrive(config, threads, "K tiles")};
     case KernelPart::kUnfusedSoftmax:
-      return {{"none for rows that a warp holds; named or block barriers for longer ones", 0,
-               Period::kBlock, threads, "maximum and sum of a row that warps share", 0}};
+      return {without_barrier("shuffles, for rows that one warp holds; longer ones take barriers",
+                              Period::kBlock, threads, "maximum and sum of a row")};
     case KernelPart::kUnfusedOutput:
-      return {tiles_arrive(config, threads, "P and V tiles"),
-              finite_vote(Period::kBlock, threads),
-              {kBlockBarrier, 2, Period::kBlock, threads, "O is gathered for the store", 0}};
+      return {tiles_arrive(config, threads, "P and V tiles"), finite_vote(Period::kBlock, threads),
+              block_barrier("store", 2, Period::kBlock, threads, "O is gathered for the store")};
     case KernelPart::kSplitCombine:
-      return {{"none: shuffles within a warp", 0, Period::kBlock, threads,
-               "largest base and total weight of the row's parts", 0}};
+      return {without_barrier("shuffles within a warp", Period::kBlock, threads,
+                              "largest base and total weight of the row's parts")};
     case KernelPart::kFa1Attention:
       return fa1(variant, config);
     case KernelPart::kFa2Attention:

@@ -28,12 +28,25 @@ struct EnumNames<Period> {
       std::pair{Period::kBlock, std::string_view("block")}};
 };
 
+enum class BarrierKind { kBlock, kNamed, kMbarrier, kNone };
+
+template <>
+struct EnumNames<BarrierKind> {
+  static constexpr std::array names{
+      std::pair{BarrierKind::kBlock, std::string_view("block barrier")},
+      std::pair{BarrierKind::kNamed, std::string_view("named barrier")},
+      std::pair{BarrierKind::kMbarrier, std::string_view("mbarrier")},
+      std::pair{BarrierKind::kNone, std::string_view("no barrier")}};
+};
+
 struct Exchange {
-  std::string barrier;  ///< which, and of what kind
-  int times = 0;        ///< that a thread meets it in a period; 0: no barrier at all
+  std::string name;  ///< of the barrier, or of what is done without one
+  BarrierKind kind{};
+  int times = 0;  ///< that a thread meets it in a period
   Period period{};
   int threads = 0;      ///< that meet
   std::string what;     ///< is known behind it
+  int groups = 1;       ///< that meet apart from each other: teams
   long long bytes = 0;  ///< that warps write for each other in a period; tiles are no exchange
 };
 std::vector<Exchange> exchanges_of(const Variant& variant, const KernelConfig& config,

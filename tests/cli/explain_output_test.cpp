@@ -114,7 +114,7 @@ TEST_CASE("Splits, packed heads and 8-bit inputs are told") {
   split.pack_gqa = false;
   const std::string bytes = questions_text(explain(decode, split, h200));
   CHECK_THAT(bytes, Contains("V tiles to be transposed") && Contains("transpose each 8-bit V") &&
-                        Contains("rows have landed"));
+                        Contains("written a V tile in rows"));
 }
 
 TEST_CASE("An empty problem says so") {

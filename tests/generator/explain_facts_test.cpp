@@ -137,10 +137,10 @@ long long exchanged(const Variant& variant, const KernelConfig& config) {
   return bytes;
 }
 
-int times(const Variant& variant, const KernelConfig& config, const std::string& barrier) {
+int times(const Variant& variant, const KernelConfig& config, const std::string& name) {
   int count = 0;
   for (const Exchange& each : exchanges_of(variant, config, *kernel_parts(config).begin())) {
-    if (each.barrier.find(barrier) == 0) count += each.times;
+    if (each.name.find(name) == 0) count += each.times;
   }
   return count;
 }
@@ -151,30 +151,33 @@ TEST_CASE("fa1's warps exchange at every key tile, fa2's and fa3's nothing") {
   // beside a maximum and a sum of each row from each warp.
   const KernelConfig fa1{.family = Family::kFa1, .tile_m = 32, .tile_n = 64};
   CHECK(exchanged(variant, fa1) == 32 * 128 * 4 * 3 + 2 * 32 * 4 * 4);
-  // 16 column tiles of 8 are 4 for each warp: 4 rounds, and one meeting for the maxima.
-  CHECK(times(variant, fa1, "barrier of the warps") == 5);
+  // 16 column tiles of 8 are 4 for each warp: 4 rounds.
+  CHECK(times(variant, fa1, "partial outputs") == 4);
+  CHECK(times(variant, fa1, "maxima") == 1);
   CHECK(exchanged(variant, {}) == 0);
-  CHECK(times(variant, {}, "block barrier") == 1);
-  CHECK(times(variant, {.stages = 1}, "block barrier") == 2);
+  CHECK(times(variant, {}, "tiles") == 1);
+  CHECK(times(variant, {.stages = 1}, "tiles") == 2);
   CHECK(exchanged(variant, {.family = Family::kFa3}) == 0);
 }
 
 TEST_CASE("fa3's barriers follow its knobs and its inputs") {
   Variant variant;
   KernelConfig config{.family = Family::kFa3, .tile_m = 128, .tile_n = 128, .warps = 8};
-  CHECK(times(variant, config, "turn") == 0);
+  CHECK(times(variant, config, "turns") == 0);
   config.ping_pong = true;
-  CHECK(times(variant, config, "turn") == 1);
-  CHECK(times(variant, config, "store barrier") == 0);
+  CHECK(times(variant, config, "turns") == 1);
+  CHECK(times(variant, config, "store") == 0);
   config.tma_store = true;
-  CHECK(times(variant, config, "store barrier") == 1);
-  CHECK(times(variant, config, "landed") == 0);
+  CHECK(times(variant, config, "store") == 1);
+  CHECK(times(variant, config, "helpers") == 0);
   variant.mask = MaskKind::kCausal;
-  CHECK(times(variant, config, "landed") == 2);
+  CHECK(times(variant, config, "masked V") == 1);
+  CHECK(times(variant, config, "helpers") == 1);
   variant.dtype = DataType::kE4m3;
-  CHECK(times(variant, config, "rows have landed") == 2);
+  CHECK(times(variant, config, "V in rows") == 1);
+  CHECK(times(variant, config, "masked V") == 0);
   variant.value_layout = ValueLayout::kTransposed;
-  CHECK(times(variant, config, "rows have landed") == 0);
+  CHECK(times(variant, config, "V in rows") == 0);
 }
 
 }  // namespace
