@@ -85,9 +85,12 @@ std::string outcome_lines(const Explanation& explanation, const std::optional<Ti
       100 * flops / predicted / explanation.roofline.peak_flops, explanation.roofline.binding);
   if (!measured) return text;
   const double seconds = measured->median_seconds;
-  return text + fmt::format("  measured  {} +-{}, {}, at {:.0f} MHz; {:.2f} of the prediction\n",
-                            format_seconds(seconds), format_seconds(measured->spread_seconds / 2),
-                            teraflops(flops / seconds), measured->clock_mhz, seconds / predicted);
+  return text + fmt::format(
+                    "  measured  {} +-{}, {}, at {:.0f} MHz: {:.2f} of the prediction; {}/s "
+                    "of the bytes that HBM is predicted to carry\n",
+                    format_seconds(seconds), format_seconds(measured->spread_seconds / 2),
+                    teraflops(flops / seconds), measured->clock_mhz, seconds / predicted,
+                    format_bytes(explanation.roofline.hbm_bytes / seconds));
 }
 
 std::string shares_section(const Explanation& explanation) {

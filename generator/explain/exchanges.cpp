@@ -101,7 +101,7 @@ void add_rings(std::vector<Exchange>& list, const Variant& variant, const Kernel
                    config.warps, config.warp_specialized ? "producer" : "loading warp")});
 }
 
-/// templates/part/value_guard.cuh and value_transposer.cuh.
+/// templates/part/value_guard.cuh, guard_bell.cuh and value_transposer.cuh.
 void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
   const int threads = kGuardWarps * kWarpThreads;
   if (transposes_values(variant)) {
@@ -114,6 +114,9 @@ void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
                     "the TMA has written a V tile of which rows may not see all"});
     list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
                     "whether it holds NaN or Inf, before consumers multiply it"});
+    list.push_back({"bell, for the helpers", BarrierKind::kNamed, 1, Period::kQueryTile,
+                    threads + kWarpgroupWarps * kWarpThreads,
+                    "the first warpgroup lets them look at the next tile's values"});
   }
 }
 

@@ -103,5 +103,23 @@ TEST_CASE("Barriers of a query tile are those that explain counts") {
   }
 }
 
+TEST_CASE("Barriers of key tiles that the mask cuts are those that explain counts") {
+  HostCompiler compiler;
+  for (const DataType dtype : {DataType::kBf16, DataType::kE4m3}) {
+    const KernelConfig config{.family = Family::kFa3, .tile_m = 128, .tile_n = 64, .warps = 8};
+    // Query tiles of 128 rows that see 256, 384 and 512 keys; of each the last two of 64 are cut.
+    Problem one = problem_of(dtype, 128, 256);
+    Problem three = problem_of(dtype, 384, 512);
+    one.variant.mask = three.variant.mask = MaskKind::kCausal;
+    const HostConfig kernels = compile_for_host(compiler, one.variant, config, device());
+    INFO(enum_name(dtype));
+    CHECK(count(kernels, three) - count(kernels, one) ==
+          2 * ((6 + 8) * predicted(one, config, Period::kKeyTile) +
+               2 * (2 * predicted(one, config, Period::kMaskedKeyTile) +
+                    predicted(one, config, Period::kQueryTile) +
+                    predicted(one, config, Period::kBlock))));
+  }
+}
+
 }  // namespace
 }  // namespace heddle
