@@ -165,9 +165,9 @@ std::string overlap_of(const PartExplanation& part) {
       "  {}: a block's first key tiles, to scale; then {:.0f} cycles for each of {} (predicted; "
       "the loads, products and softmax of the drawing alone take {:.0f})\n",
       enum_name(part.launch.part), line.step_cycles, line.steps, line.schedule_cycles);
-  if (line.teams_left_out > 0) {
+  if (line.blocks_left_out > 0) {
     text += fmt::format("  {} more block(s) on the SM do the same, and are not drawn\n",
-                        line.teams_left_out);
+                        line.blocks_left_out);
   }
   return text + indented(timeline_text(line), 4);
 }

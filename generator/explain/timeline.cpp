@@ -12,8 +12,7 @@ namespace heddle {
 namespace {
 
 constexpr double kDrawnSteps = 4;
-constexpr int kMostStages = 4;  ///< that are drawn
-constexpr int kMostBlocks = 2;  ///< the same
+constexpr int kMostBlocks = 2;  ///< that are drawn
 
 bool has_tiles(KernelPart part) {
   return part != KernelPart::kUnfusedSoftmax && part != KernelPart::kSplitCombine &&
@@ -52,7 +51,7 @@ class LaneBuilder {
   }
 
   void add_stages(const std::string& tensor, Activity load, Activity hold, int stages) {
-    for (int stage = 0; stage < std::min(stages, kMostStages); ++stage) {
+    for (int stage = 0; stage < stages; ++stage) {
       add(fmt::format("{} stage {}", tensor, stage), [&](const Span& span) {
         return (span.activity == load || span.activity == hold) && span.owner == 0 &&
                span.stage == stage;
@@ -114,8 +113,9 @@ Timeline timeline(const Problem& problem, const KernelConfig& config, KernelPart
                                   [](const Span& span) { return is_product(span.activity); });
   const double begin = first == drawn.spans.end() ? 0 : first->begin;
   line.end = scale * std::min(drawn.end, begin + kDrawnSteps * drawn.step_cycles);
-  if (part != KernelPart::kFa3Attention)
-    line.teams_left_out = std::max(0, plan.teams - kMostBlocks);
+  const int blocks = static_cast<int>(blocks_at_once(prediction, limits));
+  line.blocks_left_out =
+      std::max(0, blocks - (part == KernelPart::kFa3Attention ? 1 : kMostBlocks));
   LaneBuilder builder(line, drawn, scale);
   add_lanes(builder, plan, part);
   return line;

@@ -19,9 +19,9 @@ struct Timeline {
   double end = 0;           ///< of what is drawn, in cycles
   double step_cycles = 0;   ///< of a key tile once the pipeline is full, as predicted
   double schedule_cycles =
-      0;                   ///< the same by the schedule alone: what the drawing was stretched from
-  int steps = 0;           ///< key tiles of a block, on average
-  int teams_left_out = 0;  ///< blocks on the SM that are not drawn
+      0;                    ///< the same by the schedule alone: what the drawing was stretched from
+  int steps = 0;            ///< key tiles of a block, on average
+  int blocks_left_out = 0;  ///< blocks on the SM that are not drawn
 };
 
 Timeline timeline(const Problem& problem, const KernelConfig& config, KernelPart part,

@@ -1,6 +1,7 @@
 #pragma once
 // Problems and configs of every family and kind, for tests of what explain says.
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
