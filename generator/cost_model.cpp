@@ -41,13 +41,13 @@ double busy_cycles(const PartWork& work, int resident, const DeviceLimits& limit
 }
 
 /// The bytes at what a plain copy reaches of the datasheet's rate.
-double bandwidth_seconds(const PartWork& work, const DeviceLimits& limits) {
+double hbm_seconds(const PartWork& work, const DeviceLimits& limits) {
   return work.hbm.total() / (kHbmEfficiency * limits.hbm_bytes_per_second);
 }
 
 /// The chain of loads of one block after the other in a slot, of which only so many bytes are under
 /// way at a time, each batch for one latency.
-double load_chain_seconds(const PartWork& work, int resident, const DeviceLimits& limits) {
+double load_latency_seconds(const PartWork& work, int resident, const DeviceLimits& limits) {
   if (work.hbm.total() == 0) return 0;
   const double slots = static_cast<double>(resident) * limits.sm_count;
   const double batches = work.mean_steps * work.step.l2_bytes / work.bytes_in_flight;
@@ -65,6 +65,7 @@ void add_part(Prediction& total, const PartPrediction& part, const DeviceLimits&
   total.shared_memory_seconds += per_step * cycles.shared;
   total.l2_seconds += per_step * cycles.l2;
   total.hbm_seconds += part.hbm_seconds;
+  total.load_latency_seconds += part.load_latency_seconds;
   total.hbm_bytes += work.hbm.total();
   total.seconds += part.seconds;
   total.launch_seconds += part.launch_seconds;
@@ -81,6 +82,7 @@ std::string_view slowest_term(const Prediction& prediction) {
       std::pair{prediction.shared_memory_seconds, std::string_view("shared memory")},
       std::pair{prediction.l2_seconds, std::string_view("l2")},
       std::pair{prediction.hbm_seconds, std::string_view("hbm")},
+      std::pair{prediction.load_latency_seconds, std::string_view("load latency")},
       std::pair{prediction.launch_seconds, std::string_view("launch")}};
   return std::max_element(terms.begin(), terms.end(),
                           [](const auto& a, const auto& b) { return a.first < b.first; })
@@ -96,12 +98,12 @@ PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
   part.resident = residency(part.work, limits).blocks;
   part.waves = part.work.blocks / (static_cast<double>(part.resident) * limits.sm_count);
   part.busy_seconds = busy_cycles(part.work, part.resident, limits) / (limits.clock_ghz * 1e9);
-  part.bandwidth_seconds = bandwidth_seconds(part.work, limits);
-  part.hbm_seconds =
-      std::max(part.bandwidth_seconds, load_chain_seconds(part.work, part.resident, limits));
+  part.hbm_seconds = hbm_seconds(part.work, limits);
+  part.load_latency_seconds = load_latency_seconds(part.work, part.resident, limits);
   // Loads overlap with work, but a block's first and last ones do not.
-  part.seconds = std::max(part.busy_seconds, part.hbm_seconds) +
-                 kNotHidden * std::min(part.busy_seconds, part.hbm_seconds);
+  const double memory = part.memory_seconds();
+  part.seconds =
+      std::max(part.busy_seconds, memory) + kNotHidden * std::min(part.busy_seconds, memory);
   part.launch_seconds = index == 0 ? kFirstLaunchSeconds : kLaunchSeconds;
   return part;
 }

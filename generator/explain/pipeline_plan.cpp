@@ -61,7 +61,7 @@ void set_loads(PipelinePlan& plan, const Problem& problem, const KernelConfig& c
   const PartWork& work = prediction.work;
   const double steps = std::max(1.0, work.blocks * work.mean_steps) / limits.sm_count;
   const double written = work.hbm.total() > 0 ? work.hbm.scores_written / work.hbm.total() : 0;
-  const double all = prediction.bandwidth_seconds * clock / steps;
+  const double all = prediction.hbm_seconds * clock / steps;
   const double hbm = all * (1 - written);
   const auto cycles = [&](double bytes) {
     StepWork load;

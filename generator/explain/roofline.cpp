@@ -33,9 +33,13 @@ Roofline roofline(const Problem& problem, const KernelConfig& config, const Devi
   roof.intensity = roof.hbm_bytes > 0 ? roof.flops / roof.hbm_bytes : 0;
   roof.ridge = roof.hbm_rate > 0 ? roof.peak_flops / roof.hbm_rate : 0;
   const std::pair<const char*, double> terms[] = {
-      {"tensor", prediction.tensor_seconds}, {"exp", prediction.exponential_seconds},
-      {"issue", prediction.issue_seconds},   {"shared memory", prediction.shared_memory_seconds},
-      {"L2", prediction.l2_seconds},         {"HBM", prediction.hbm_seconds},
+      {"tensor", prediction.tensor_seconds},
+      {"exp", prediction.exponential_seconds},
+      {"issue", prediction.issue_seconds},
+      {"shared memory", prediction.shared_memory_seconds},
+      {"L2", prediction.l2_seconds},
+      {"HBM", prediction.hbm_seconds},
+      {"load latency", prediction.load_latency_seconds},
       {"launch", prediction.launch_seconds}};
   for (const auto& [name, seconds] : terms) {
     roof.ceilings.push_back({name, seconds, seconds > 0 ? roof.flops / seconds : 0});

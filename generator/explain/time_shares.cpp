@@ -62,13 +62,13 @@ TimeShare TimeShares::largest() const {
 
 TimeShares part_time_shares(const PartPrediction& part, const DeviceLimits& limits) {
   TimeShares shares = busy_shares(part, limits);
-  const bool hidden = part.hbm_seconds > part.busy_seconds;
+  const bool hidden = part.memory_seconds() > part.busy_seconds;
   if (hidden) {
     for (double& seconds : shares.seconds) seconds *= kNotHidden;
   }
-  const bool by_latency = part.hbm_seconds > part.bandwidth_seconds;
+  const bool by_latency = part.load_latency_seconds > part.hbm_seconds;
   shares[by_latency ? TimeShare::kLoadLatency : TimeShare::kHbm] +=
-      (hidden ? 1 : kNotHidden) * part.hbm_seconds;
+      (hidden ? 1 : kNotHidden) * part.memory_seconds();
   shares[TimeShare::kLaunch] += part.launch_seconds;
   return shares;
 }

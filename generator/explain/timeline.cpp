@@ -24,7 +24,7 @@ double predicted_cycles(const PartPrediction& part, int steps, const DeviceLimit
   const PartWork& work = part.work;
   const double at_once = blocks_at_once(part, limits);
   const double steps_of_sm = std::max(1.0, work.blocks * work.mean_steps) / limits.sm_count;
-  const double by_hbm = part.hbm_seconds * limits.clock_ghz * 1e9 / steps_of_sm;
+  const double by_hbm = part.memory_seconds() * limits.clock_ghz * 1e9 / steps_of_sm;
   const double on_chip = steps > 1 ? step_time(work, at_once, limits).total()
                                    : cycles_per_block(work, at_once, limits);
   return at_once * std::max(on_chip, by_hbm);

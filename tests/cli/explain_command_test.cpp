@@ -34,7 +34,7 @@ TEST_CASE("Text and JSON of every family") {
     const json parsed = json::parse(out.output);
     CHECK(parsed["parts"].size() == (family == "unfused" ? 3 : 1));
     CHECK(parsed["match"].is_string());
-    CHECK(parsed["terms"].size() == 7);
+    CHECK(parsed["terms"].size() == 8);
   }
 }
 

@@ -148,7 +148,7 @@ TEST_CASE("The JSON has every figure of the text") {
   for (const auto& share : json["time_shares"]) shares += share.get<double>();
   CHECK(shares == Approx(json["predicted_seconds"].get<double>()));
   CHECK(part["timeline"]["lanes"].size() == facts.parts[0].timeline.lanes.size());
-  CHECK(json["roofline"]["ceilings"].size() == 7);
+  CHECK(json["roofline"]["ceilings"].size() == 8);
   CHECK(json["knob_steps"].size() == facts.knob_steps.size());
   CHECK(part["exchanges"].size() == facts.parts[0].exchanges.size());
   CHECK(part["grid"]["pieces"] == facts.parts[0].grid.pieces);

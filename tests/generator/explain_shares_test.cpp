@@ -38,7 +38,7 @@ TEST_CASE("The roofline has every ceiling, and the lowest binds") {
   CHECK(roof.issued_flops == Approx(roof.flops));  // 4096 is whole tiles of 128
   CHECK(roof.peak_flops == Approx(4096 * 132 * 1.65e9));
   CHECK(roof.binding == "tensor");
-  CHECK(roof.ceilings.size() == 7);
+  CHECK(roof.ceilings.size() == 8);
   CHECK(roof.ceilings.front().flops_per_second == Approx(roof.peak_flops));
   CHECK(roof.intensity == Approx(roof.flops / roof.hbm_bytes));
 
