@@ -10,8 +10,8 @@ namespace {
 /// one block of a head walks the keys once for each query tile, by itself.
 KeyValueReuse key_value_reuse(KernelPart part, const ProblemCut& c, const Coverage& coverage,
                               const DeviceLimits& limits) {
-  // The rest holds Q, O and the other slice's copies. Of fa1 at lengths 1024 and 4096 on an H200 this
-  // predicts 93 to 98 % of the bytes that its counters saw.
+  // The rest holds Q, O and the other slice's copies. Of fa1 at lengths 1024 and 4096 on an H200
+  // this predicts 93 to 98 % of the bytes that its counters saw.
   constexpr double kUsableL2 = 0.5;
   KeyValueReuse reuse;
   reuse.bytes_once = 2 * c.key_rows * c.columns * c.element_bytes;

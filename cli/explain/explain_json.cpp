@@ -201,9 +201,9 @@ nlohmann::json generations_json(const std::vector<Generation>& generations,
                                {"to", name_of(generations[step.to].family)},
                                {"gain", step.gain},
                                {"bottleneck", name_of(step.bottleneck)},
-                               {"removed", name_of(step.removed)},
-                               {"removed_before_seconds", step.removed_before},
-                               {"removed_after_seconds", step.removed_after},
+                               {"removed", name_of(step.removed.share)},
+                               {"removed_before_seconds", step.removed.before},
+                               {"removed_after_seconds", step.removed.after},
                                {"largest_then", name_of(step.exposed)}});
   }
   return object;

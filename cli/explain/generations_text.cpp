@@ -105,7 +105,7 @@ std::string table(const std::vector<Generation>& generations,
 
 /// Less time for about as much of a resource: others hide it, or it is not the slowest any more.
 const char* verb_of(const GenerationStep& step) {
-  const bool gone = step.removed_after < 0.2 * step.removed_before;
+  const bool gone = step.removed.after < 0.2 * step.removed.before;
   if (step.less_of_it) return gone ? "removes" : "reduces";
   return gone ? "no longer waits for" : "waits less for";
 }
@@ -122,20 +122,22 @@ std::string step_text(const std::vector<Generation>& generations, const Generati
                          : fmt::format("{:.2f} times as slow.\n", 1 / step.gain);
   text += fmt::format("    {} spends most on {}: {}.\n", from, enum_name(step.bottleneck),
                       share_of(before, step.bottleneck));
-  if (step.removed_after < step.removed_before) {
+  if (step.removed.after < step.removed.before) {
     text += fmt::format("    {} {} {}, {} -> {} ({}; now {}).\n", to, verb_of(step),
-                        step.removed == step.bottleneck
+                        step.removed.share == step.bottleneck
                             ? std::string("that")
-                            : fmt::format("something else most: {}", enum_name(step.removed)),
-                        format_seconds(step.removed_before), format_seconds(step.removed_after),
-                        share_evidence(step.removed, before), share_evidence(step.removed, after));
+                            : fmt::format("something else most: {}", enum_name(step.removed.share)),
+                        format_seconds(step.removed.before), format_seconds(step.removed.after),
+                        share_evidence(step.removed.share, before),
+                        share_evidence(step.removed.share, after));
   } else {
     text += fmt::format("    {} removes nothing of it here.\n", to);
   }
-  if (step.gain < 1 && step.grown_after > step.grown_before) {
-    text += fmt::format("    it pays with {}: {} -> {} ({}; now {}).\n", enum_name(step.grown),
-                        format_seconds(step.grown_before), format_seconds(step.grown_after),
-                        share_evidence(step.grown, before), share_evidence(step.grown, after));
+  if (step.gain < 1 && step.grown.after > step.grown.before) {
+    text += fmt::format("    it pays with {}: {} -> {} ({}; now {}).\n",
+                        enum_name(step.grown.share), format_seconds(step.grown.before),
+                        format_seconds(step.grown.after), share_evidence(step.grown.share, before),
+                        share_evidence(step.grown.share, after));
   }
   return text + fmt::format("    what is largest then: {}, {}.\n", enum_name(step.exposed),
                             share_of(after, step.exposed));

@@ -117,17 +117,13 @@ std::string shares_section(const Explanation& explanation) {
   return text + "  launch after launch:\n" + format_table(parts);
 }
 
-/// The share that a change makes smaller, or, where it makes all slower, larger.
-std::string main_change(const TimeShares& before, const TimeShares& after, bool faster) {
-  std::size_t most = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < kTimeShareCount; ++i) {
-    const double change = (before.seconds[i] - after.seconds[i]) * (faster ? 1 : -1);
-    if (change > largest) largest = change, most = i;
-  }
-  if (largest == 0) return "nothing the model counts";
-  return fmt::format("{} {} -> {}", enum_name(static_cast<TimeShare>(most)),
-                     format_seconds(before.seconds[most]), format_seconds(after.seconds[most]));
+/// What a change makes smaller, or, where it makes all slower, larger.
+std::string main_change(const TimeShares& before, const TimeShares& after) {
+  const bool faster = after.total() < before.total();
+  const ShareChange most = faster ? most_shrunk(before, after) : most_grown(before, after);
+  if (most.before == most.after) return "nothing that the model counts changes";
+  return fmt::format("mostly {} {} -> {}", enum_name(most.share), format_seconds(most.before),
+                     format_seconds(most.after));
 }
 
 std::string knobs_section(const Explanation& explanation) {
@@ -141,7 +137,7 @@ std::string knobs_section(const Explanation& explanation) {
     if (++legal > kShown) continue;
     rows.push_back({"  " + step.change, format_seconds(step.seconds),
                     fmt::format("{:+.1f} %", 100 * (step.seconds / now - 1)),
-                    "mostly " + main_change(explanation.shares, step.shares, step.seconds < now)});
+                    main_change(explanation.shares, step.shares)});
   }
   const std::size_t all = explanation.knob_steps.size();
   const bool gains = legal > 0 && explanation.knob_steps.front().seconds < now;

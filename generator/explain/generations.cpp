@@ -38,24 +38,10 @@ GenerationStep step_between(const std::vector<Generation>& generations, std::siz
   step.gain = before.prediction.seconds / after.prediction.seconds;
   step.bottleneck = before.shares.largest();
   step.exposed = after.shares.largest();
-  double most_removed = 0, most_grown = 0;
-  for (std::size_t i = 0; i < kTimeShareCount; ++i) {
-    const double change = after.shares.seconds[i] - before.shares.seconds[i];
-    if (-change > most_removed || i == 0) {
-      most_removed = -change;
-      step.removed = static_cast<TimeShare>(i);
-    }
-    if (change > most_grown || i == 0) {
-      most_grown = change;
-      step.grown = static_cast<TimeShare>(i);
-    }
-  }
-  step.removed_before = before.shares[step.removed];
-  step.removed_after = after.shares[step.removed];
-  const double used = resource_count(step.removed, before);
-  step.less_of_it = used == 0 || resource_count(step.removed, after) < used / 2;
-  step.grown_before = before.shares[step.grown];
-  step.grown_after = after.shares[step.grown];
+  step.removed = most_shrunk(before.shares, after.shares);
+  step.grown = most_grown(before.shares, after.shares);
+  const double used = resource_count(step.removed.share, before);
+  step.less_of_it = used == 0 || resource_count(step.removed.share, after) < used / 2;
   return step;
 }
 

@@ -18,14 +18,12 @@ Generation best_of_family(const Problem& problem, Family family, const DeviceLim
 
 /// From one generation to the next that is possible: by the shares of predicted time.
 struct GenerationStep {
-  std::size_t from = 0, to = 0;                  ///< positions in the list
-  double gain = 1;                               ///< seconds of `from` over those of `to`
-  TimeShare bottleneck{};                        ///< the largest share of `from`
-  TimeShare removed{};                           ///< the share that shrank most
-  double removed_before = 0, removed_after = 0;  ///< its seconds
+  std::size_t from = 0, to = 0;  ///< positions in the list
+  double gain = 1;               ///< seconds of `from` over those of `to`
+  TimeShare bottleneck{};        ///< the largest share of `from`
+  ShareChange removed;           ///< what shrank most
   bool less_of_it = true;  ///< a resource of which `to` uses less than half; else it is only hidden
-  TimeShare grown{};       ///< the share that grew most
-  double grown_before = 0, grown_after = 0;
+  ShareChange grown;
   TimeShare exposed{};  ///< the largest share of `to`
 };
 std::vector<GenerationStep> generation_steps(const std::vector<Generation>& generations);

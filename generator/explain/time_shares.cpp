@@ -45,7 +45,36 @@ TimeShares busy_shares(const PartPrediction& part, const DeviceLimits& limits) {
   return shares;
 }
 
+bool waits_as_before(const TimeShares& before, const TimeShares& after) {
+  constexpr double kSame = 0.05;
+  const double was = before[TimeShare::kIdle] / before.total();
+  return std::abs(after[TimeShare::kIdle] / after.total() - was) < kSame;
+}
+
+/// The share whose seconds change most in the direction of `sign`.
+ShareChange most_changed(const TimeShares& before, const TimeShares& after, double sign) {
+  ShareChange most;
+  double largest = 0;
+  for (std::size_t i = 0; i < kTimeShareCount; ++i) {
+    const auto share = static_cast<TimeShare>(i);
+    if (share == TimeShare::kIdle && waits_as_before(before, after)) continue;
+    const double change = sign * (after[share] - before[share]);
+    if (i > 0 && change <= largest) continue;
+    largest = change;
+    most = {share, before[share], after[share]};
+  }
+  return most;
+}
+
 }  // namespace
+
+ShareChange most_shrunk(const TimeShares& before, const TimeShares& after) {
+  return most_changed(before, after, -1);
+}
+
+ShareChange most_grown(const TimeShares& before, const TimeShares& after) {
+  return most_changed(before, after, 1);
+}
 
 double blocks_at_once(const PartPrediction& part, const DeviceLimits& limits) {
   const double spread = std::ceil(part.work.blocks / limits.sm_count);

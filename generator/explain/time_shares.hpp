@@ -53,6 +53,17 @@ struct TimeShares {
   TimeShare largest() const;
 };
 
+/// One share before and after a change of config.
+struct ShareChange {
+  TimeShare share{};
+  double before = 0;
+  double after = 0;
+};
+/// The share that shrinks most, and the one that grows most. SMs without work only count where they
+/// are another part of the whole: else they wait for what else has changed.
+ShareChange most_shrunk(const TimeShares& before, const TimeShares& after);
+ShareChange most_grown(const TimeShares& before, const TimeShares& after);
+
 /// Blocks that share an SM: fewer than fit where there are few.
 double blocks_at_once(const PartPrediction& part, const DeviceLimits& limits);
 

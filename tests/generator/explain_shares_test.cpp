@@ -20,6 +20,20 @@ TEST_CASE("Shares of time are the prediction, and none is negative") {
   }
 }
 
+TEST_CASE("SMs without work are no change where they only wait for one") {
+  TimeShares before, after;
+  before[TimeShare::kSharedMemory] = 1;
+  before[TimeShare::kIdle] = 9;
+  after[TimeShare::kSharedMemory] = 0.5;
+  after[TimeShare::kIdle] = 4.5;
+  CHECK(most_shrunk(before, after).share == TimeShare::kSharedMemory);
+  CHECK(most_grown(after, before).share == TimeShare::kSharedMemory);
+  after[TimeShare::kIdle] = 0;
+  CHECK(most_shrunk(before, after).share == TimeShare::kIdle);
+  CHECK(most_shrunk(before, after).before == 9);
+  CHECK(most_shrunk(before, after).after == 0);
+}
+
 TEST_CASE("One block for each of few heads leaves SMs without work") {
   Problem problem;
   problem.sizes = {.batch = 1, .heads = 16, .seqlen_q = 16384, .seqlen_kv = 16384};
@@ -104,18 +118,18 @@ TEST_CASE("What each generation removes follows from the problem") {
   const auto many_heads = generation_steps(generations(problem));
   REQUIRE(many_heads.size() == 3);
   CHECK(many_heads[0].bottleneck == TimeShare::kHbm);
-  CHECK(many_heads[0].removed == TimeShare::kHbm);
-  CHECK(many_heads[1].removed != TimeShare::kIdle);  // there are heads for all SMs
+  CHECK(many_heads[0].removed.share == TimeShare::kHbm);
+  CHECK(many_heads[1].removed.share != TimeShare::kIdle);  // there are heads for all SMs
   CHECK(many_heads[2].gain > 1.3);
 
   problem.sizes = {.batch = 1, .heads = 16, .seqlen_q = 16384, .seqlen_kv = 16384};
   const auto few_heads = generation_steps(generations(problem));
   REQUIRE(few_heads.size() == 3);
   CHECK(few_heads[0].gain < 1);  // fa1 leaves most SMs idle, which unfused does not
-  CHECK(few_heads[0].grown == TimeShare::kIdle);
+  CHECK(few_heads[0].grown.share == TimeShare::kIdle);
   CHECK(few_heads[1].bottleneck == TimeShare::kIdle);
-  CHECK(few_heads[1].removed == TimeShare::kIdle);
-  CHECK(few_heads[1].removed_after < 0.1 * few_heads[1].removed_before);
+  CHECK(few_heads[1].removed.share == TimeShare::kIdle);
+  CHECK(few_heads[1].removed.after < 0.1 * few_heads[1].removed.before);
 }
 
 TEST_CASE("A step's figures are those of the two explanations") {
@@ -126,11 +140,12 @@ TEST_CASE("A step's figures are those of the two explanations") {
       const Explanation& before = list[step.from].explanation;
       const Explanation& after = list[step.to].explanation;
       CHECK(step.gain == Approx(before.prediction.seconds / after.prediction.seconds));
-      CHECK(step.removed_before == before.shares[step.removed]);
-      CHECK(step.removed_after == after.shares[step.removed]);
+      CHECK(step.removed.before == before.shares[step.removed.share]);
+      CHECK(step.removed.after == after.shares[step.removed.share]);
       for (std::size_t k = 0; k < kTimeShareCount; ++k) {
-        CHECK(before.shares.seconds[k] - after.shares.seconds[k] <=
-              step.removed_before - step.removed_after + 1e-12);
+        const bool idle = static_cast<TimeShare>(k) == TimeShare::kIdle;
+        CHECK((idle || before.shares.seconds[k] - after.shares.seconds[k] <=
+                           step.removed.before - step.removed.after + 1e-12));
         CHECK(before.shares.seconds[k] <= before.shares[step.bottleneck]);
         CHECK_FALSE(share_evidence(static_cast<TimeShare>(k), before).empty());
       }
