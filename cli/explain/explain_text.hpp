@@ -16,6 +16,9 @@ std::string knobs_text(const KernelConfig& config, const Variant& variant);
 /// overlaps.
 std::string questions_text(const Explanation& explanation);
 
+/// The same in a few lines for each launch, with the timelines.
+std::string brief_questions_text(const Explanation& explanation);
+
 /// Roofline, where the time goes, and what the next knob would change; measured figures beside
 /// where there are some.
 std::string roofline_text(const Explanation& explanation, const std::optional<Timing>& measured);

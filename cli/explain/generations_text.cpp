@@ -146,14 +146,15 @@ std::string step_text(const std::vector<Generation>& generations, const Generati
 std::string generations_text(const std::vector<Generation>& generations,
                              const std::vector<std::optional<Timing>>& measured) {
   std::string text = "each family with its config that is predicted fastest:\n";
-  Rows configs;
   for (const Generation& each : generations) {
-    configs.push_back({"  " + std::string(enum_name(each.family)),
-                       each.impossible.empty()
-                           ? knobs_text(each.explanation.config, each.explanation.problem.variant)
-                           : "not here: " + each.impossible});
+    const Explanation& facts = each.explanation;
+    const bool runs = each.impossible.empty();
+    text += fmt::format(
+        "\n{}: {}\n", enum_name(each.family),
+        runs ? knobs_text(facts.config, facts.problem.variant) : "not here: " + each.impossible);
+    if (runs) text += brief_questions_text(facts);
   }
-  text += format_table(configs) + '\n' + table(generations, measured);
+  text += '\n' + table(generations, measured);
   const auto steps = generation_steps(generations);
   if (!steps.empty()) text += "\nwhat each removes, and what it leaves (all predicted):\n";
   for (const GenerationStep& step : steps) text += step_text(generations, step);

@@ -172,7 +172,53 @@ std::string overlap_of(const PartExplanation& part) {
   return text + indented(timeline_text(line), 4);
 }
 
+/// "5 a key tile, 100352 B exchanged": of all barriers that warps meet at.
+std::string barriers_of(const PartExplanation& part) {
+  int times = 0;
+  long long bytes = 0;
+  for (const Exchange& exchange : part.exchanges) {
+    if (exchange.period != Period::kKeyTile) continue;
+    times += exchange.times;
+    bytes += exchange.bytes;
+  }
+  if (times == 0) return "no barriers";
+  const std::string exchanged =
+      bytes == 0 ? "warps exchange nothing" : exact_bytes(bytes) + " exchanged between warps";
+  return fmt::format("{} barrier(s) a key tile, {}", times, exchanged);
+}
+
+std::string brief_part(const Explanation& explanation, const PartExplanation& part) {
+  const GridFacts& grid = part.grid;
+  std::string text = fmt::format(
+      "  {}\n    tiles    {}\n             registers {} B and shared memory {} B of a block, {} "
+      "stage(s) of tiles\n",
+      enum_name(part.launch.part), tiling(explanation, part), total_bytes(part.memory.registers),
+      total_bytes(part.memory.shared), explanation.config.stages);
+  if (part.timeline.lanes.empty()) {
+    text = fmt::format("  {}\n    tiles    {}\n", enum_name(part.launch.part),
+                       tiling(explanation, part));
+  }
+  text +=
+      fmt::format("    blocks   {} = {}; {} of {} SMs have work, {} warps on each, {:.2f} waves\n",
+                  product_of(grid), grid.pieces, grid.sms_used, explanation.limits.sm_count,
+                  grid.blocks_on_sm * grid.threads / 32, grid.waves);
+  for (const Role& role : part.roles) {
+    text += fmt::format("    warps    {}: {}\n", role.name,
+                        role.owns == kNoRows ? role.does : role.owns);
+  }
+  text += fmt::format("    meet at  {}\n", barriers_of(part));
+  if (part.timeline.lanes.empty()) return text;
+  return text + fmt::format("    overlap  {:.0f} cycles a key tile\n", part.timeline.step_cycles) +
+         indented(timeline_text(part.timeline), 6);
+}
+
 }  // namespace
+
+std::string brief_questions_text(const Explanation& explanation) {
+  std::string text;
+  for (const PartExplanation& part : explanation.parts) text += brief_part(explanation, part);
+  return text;
+}
 
 std::string knobs_text(const KernelConfig& config, const Variant& variant) {
   std::string text;

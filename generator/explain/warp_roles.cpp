@@ -40,7 +40,7 @@ std::vector<Role> fa2_roles(const KernelConfig& config) {
 
 /// What the three warps beside the one that loads are for.
 Role fa3_helpers(const Variant& variant) {
-  Role helpers{"helpers", kGuardWarps, "no rows", "idle"};
+  Role helpers{"helpers", kGuardWarps, std::string(kNoRows), "idle"};
   if (transposes_values(variant)) {
     helpers.does = "transpose each 8-bit V tile in shared memory";
   } else if (variant.mask == MaskKind::kCausal) {
@@ -64,7 +64,7 @@ std::vector<Role> fa3_roles(const Variant& variant, const KernelConfig& config) 
     return {consumers};
   }
   return {consumers,
-          {"producer", 1, "no rows", "one thread asks the TMA for tiles of Q, K and V"},
+          {"producer", 1, std::string(kNoRows), "one thread asks the TMA for tiles of Q, K and V"},
           fa3_helpers(variant)};
 }
 

@@ -2,11 +2,15 @@
 // How the warps of a block divide the work, and what they exchange, barrier by barrier.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/kernel_part.hpp"
 
 namespace heddle {
+
+/// What a role owns that only serves others.
+inline constexpr std::string_view kNoRows = "no rows";
 
 struct Role {
   std::string name;

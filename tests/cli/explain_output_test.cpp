@@ -199,8 +199,10 @@ TEST_CASE("A comparison tells of a family that cannot run") {
   const std::vector<Generation> list{best_of_family(prefill(), Family::kFa2, a100),
                                      best_of_family(prefill(), Family::kFa3, a100)};
   const std::string text = generations_text(list, {});
-  CHECK_THAT(text, Contains("fa3") && Contains("not here: family fa3 needs sm_90a") &&
-                       !Contains("what each removes"));
+  CHECK_THAT(text, Contains("fa3: not here: family fa3 needs sm_90a") &&
+                       Contains("fa2_attention\n    tiles ") && Contains("    blocks ") &&
+                       Contains("    warps ") && Contains("    meet at ") &&
+                       Contains("    overlap ") && !Contains("what each removes"));
   const auto json = generations_json(list, {});
   CHECK(json["generations"][1]["impossible"].is_string());
   CHECK(json["steps"].empty());
