@@ -126,7 +126,7 @@ std::string legend_svg(const std::vector<TimelinePanel>& panels, double top) {
         "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\"/>"
         "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
         class_of(activity), x, top, x + 17, top + 11, escape_html(std::string(name)));
-    x += 32 + 6.4 * static_cast<double>(name.size());
+    x += 28 + 7.0 * static_cast<double>(name.size());
   }
   return text;
 }

@@ -19,7 +19,7 @@ enum class Activity {
   kExchange,
   kProbabilityValue,
   kStore,
-  kWait,
+  kWait,  ///< at a barrier, or for what has been started
 };
 
 template <>
@@ -34,7 +34,7 @@ struct EnumNames<Activity> {
       std::pair{Activity::kExchange, std::string_view("exchange between warps")},
       std::pair{Activity::kProbabilityValue, std::string_view("P V")},
       std::pair{Activity::kStore, std::string_view("S on its way to HBM")},
-      std::pair{Activity::kWait, std::string_view("waiting: barriers, latencies")}};
+      std::pair{Activity::kWait, std::string_view("waiting")}};
 };
 
 /// In which order a team does its work.
