@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <random>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -10,13 +9,12 @@
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
+#include "cli/measure_configs.hpp"
 #include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/suites/suites.hpp"
 #include "cli/terminal.hpp"
 #include "generator/cost_model.hpp"
-#include "tuner/config_kernels.hpp"
-#include "tuner/race.hpp"
 
 namespace heddle {
 namespace {
@@ -47,18 +45,9 @@ BenchResult bench_one(const BenchOptions& options, const Device& device, Compile
                                 {device.limits(), device.device_class()});
   const KernelConfig& config = result.choice.config;
   result.prediction = predict(problem, config, device.limits());
-  const auto compiled = compile_config(compiler, problem.variant, config, device.limits());
-
-  std::vector<Racer> racers(1);
-  racers[0].kernels = load_config(device, problem.variant, config, compiled);
-  racers[0].plan = plan_launch(problem, config, device.limits());
-  const InputSets inputs(device, problem, racers[0].plan.workspace_bytes, std::random_device{}(),
-                         options.inputs.resolve());
-  racers[0].parameters = inputs.parameters(config, racers[0].plan);
-  const auto spin = compiler.compile(spin_kernel_source(device.limits().architecture));
-  Meter meter(device, spin->cubin);
-  race(meter, racers, options.samples);
-  result.timing = std::move(racers[0].timing);
+  result.timing = measure_configs(device, compiler, problem, {config}, options.samples,
+                                  options.inputs.resolve())
+                      .front();
   return result;
 }
 

@@ -12,15 +12,10 @@
 #include "cli/flags.hpp"
 #include "cli/report_page.hpp"
 #include "cli/terminal.hpp"
+#include "cli/text_file.hpp"
 
 namespace heddle {
 namespace {
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  if (!stream.flush()) throw Error(ErrorCode::kIo, "file", "cannot write '" + path + "'");
-}
 
 std::string problem_text(const Measurement& row) {
   return fmt::format("{} {}", canonical_text(row.variant), canonical_text(row.bucket));
@@ -89,7 +84,7 @@ int run_export(const DbOptions& options) {
   if (options.file.empty() || options.file == "-") {
     std::cout << text;
   } else {
-    write_file(options.file, text);
+    write_text_file("file", options.file, text);
   }
   return kExitDone;
 }
@@ -105,7 +100,7 @@ int run_import(const DbOptions& options) {
 int run_report(const DbOptions& options) {
   DbOptions every = options;
   every.all = true;
-  write_file(options.file, report_page(rows_of(every)));
+  write_text_file("file", options.file, report_page(rows_of(every)));
   std::cerr << "written to " << options.file << '\n';
   return kExitDone;
 }

@@ -1,3 +1,5 @@
+// `heddle explain`: one kernel in depth, or generations side by side.
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -7,10 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/explain/explain_json.hpp"
+#include "cli/explain/explain_text.hpp"
+#include "cli/explain/generations_text.hpp"
+#include "cli/explain/timeline_svg.hpp"
 #include "cli/flags.hpp"
+#include "cli/gpu.hpp"
+#include "cli/measure_configs.hpp"
+#include "cli/report_data.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
-#include "generator/cost_model.hpp"
+#include "cli/text_file.hpp"
 
 namespace heddle {
 namespace {
@@ -20,43 +29,23 @@ struct ExplainOptions {
   KernelFlags kernel;
   TargetFlags target;
   ServiceFlags services;
+  std::vector<std::string> compare;
+  std::string svg;
+  bool measure = false;
+  int samples = 20;
   bool json = false;
 };
 
-struct Explanation {
-  Problem problem;
-  DeviceLimits limits;
-  bool assumed_device = false;
+/// The config that the problem gets, and all that is known of it.
+struct Outcome {
   Choice choice;
   bool forced = false;
-  LaunchPlan plan;
-  Prediction prediction;
+  Explanation explanation;
 };
 
-Explanation explain(const ExplainOptions& options) {
-  Explanation result;
-  result.problem = options.problem.resolve();
-  const SelectionPlace place = place_of(options.target, options.services);
-  result.limits = place.limits;
-  result.assumed_device = place.assumed;
-  result.forced = options.kernel.any_given();
-  result.choice = choose_config(options.kernel, options.services, result.problem, place);
-  result.plan = plan_launch(result.problem, result.choice.config, place.limits);
-  result.prediction = predict(result.problem, result.choice.config, place.limits);
-  return result;
-}
-
-std::string why(const Explanation& result) {
-  if (result.forced) return "you asked for it (--family, --set)";
-  return why_chosen(result.choice);
-}
-
-std::vector<std::pair<std::string, double>> terms(const Prediction& prediction) {
-  return {
-      {"tensor", prediction.tensor_seconds}, {"exp", prediction.exponential_seconds},
-      {"issue", prediction.issue_seconds},   {"shared memory", prediction.shared_memory_seconds},
-      {"L2", prediction.l2_seconds},         {"HBM", prediction.hbm_seconds},
-      {"launch", prediction.launch_seconds}};
+std::string why(const Outcome& outcome) {
+  if (outcome.forced) return "you asked for it (--family, --set)";
+  return why_chosen(outcome.choice);
 }
 
 /// What 8-bit inputs have to beware of; empty with others.
@@ -67,94 +56,185 @@ std::string accuracy_note(const Problem& problem) {
   const double lost = 1 - std::exp(-kLostPerKey * problem.sizes.seqlen_kv);
   return fmt::format(
       "sums of P V keep 14 bits in Hopper's 8-bit products: of a mean that V has, about {:.2g} % "
-      "is "
-      "lost at seqlen_kv={}, unless the quantiser takes it off V and the call gives it back as "
+      "is lost at seqlen_kv={}, unless the quantiser takes it off V and the call gives it back as "
       "value_mean (exact, at no cost); what varies about the mean is safe",
       100 * lost, problem.sizes.seqlen_kv);
 }
 
-void print(const Explanation& result) {
-  const Prediction& prediction = result.prediction;
-  std::cout << fmt::format("kernel   {}\nwhy      {}\n", full_text(result.choice.config),
-                           why(result));
-  for (const PassedOver& other : result.choice.passed_over) {
+std::string device_text(const SelectionPlace& place) {
+  return fmt::format("{}{}, {} SMs", place.limits.architecture,
+                     place.assumed ? " (assumed: no GPU here; --arch names another)" : "",
+                     place.limits.sm_count);
+}
+
+void print(const Outcome& outcome, const SelectionPlace& place,
+           const std::optional<Timing>& measured) {
+  const Explanation& facts = outcome.explanation;
+  const Prediction& prediction = facts.prediction;
+  std::cout << fmt::format("problem  {}\nkernel   {}\nwhy      {}\n", problem_title(facts.problem),
+                           knobs_text(facts.config, facts.problem.variant), why(outcome));
+  for (const PassedOver& other : outcome.choice.passed_over) {
     std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
                              enum_name(other.match), canonical_text(other.bucket), other.reason);
   }
-  for (int i = 0; i < result.plan.count; ++i) {
-    const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];
+  for (const PartExplanation& part : facts.parts) {
+    const PartLaunch& launch = part.launch;
     std::cout << fmt::format("launch   {}: {} blocks of {} threads, {} B shared memory\n",
                              enum_name(launch.part), launch.grid, launch.threads,
                              launch.shared_bytes);
   }
   std::cout << fmt::format(
-      "device   {}{}, {} SMs; {} block(s) per SM at once, {:.2f} waves\n"
+      "device   {}; {} block(s) per SM at once, {:.2f} waves\n"
       "work     {:.3g} FLOP, {:.3g} B from HBM (at least {:.3g}), workspace {} B\n"
       "predicted {}; bound by {}\n",
-      result.limits.architecture,
-      result.assumed_device ? " (assumed: no GPU here; --arch names another)" : "",
-      result.limits.sm_count, prediction.blocks_per_sm, prediction.waves,
-      flop_count(result.problem), prediction.hbm_bytes, minimal_bytes(result.problem),
-      result.plan.workspace_bytes, format_seconds(prediction.seconds), prediction.binding);
-  const std::string note = accuracy_note(result.problem);
+      device_text(place), prediction.blocks_per_sm, prediction.waves, flop_count(facts.problem),
+      prediction.hbm_bytes, minimal_bytes(facts.problem), facts.plan.workspace_bytes,
+      format_seconds(prediction.seconds), prediction.binding);
+  const std::string note = accuracy_note(facts.problem);
   if (!note.empty()) std::cout << "accuracy " << note << '\n';
-  std::vector<std::vector<std::string>> rows{{"  if only bound by", "time"}};
-  for (const auto& [name, seconds] : terms(prediction)) {
-    rows.push_back({"  " + name, format_seconds(seconds)});
-  }
-  std::cout << format_table(rows);
+  std::cout << questions_text(facts) << roofline_text(facts, measured);
 }
 
-void print_json(const Explanation& result) {
-  nlohmann::json json{{"config", canonical_text(result.choice.config)},
-                      {"match", std::string(enum_name(result.choice.match))},
-                      {"why", why(result)},
-                      {"architecture", result.limits.architecture},
-                      {"workspace_bytes", result.plan.workspace_bytes},
-                      {"num_splits", result.plan.num_splits},
-                      {"predicted_seconds", result.prediction.seconds},
-                      {"binding", std::string(result.prediction.binding)},
-                      {"waves", result.prediction.waves},
-                      {"hbm_bytes", result.prediction.hbm_bytes}};
-  const std::string note = accuracy_note(result.problem);
+void print_json(const Outcome& outcome, const std::optional<Timing>& measured) {
+  nlohmann::json json = explanation_json(outcome.explanation, measured);
+  json["match"] = std::string(enum_name(outcome.choice.match));
+  json["why"] = why(outcome);
+  const std::string note = accuracy_note(outcome.explanation.problem);
   if (!note.empty()) json["accuracy"] = note;
-  for (const PassedOver& other : result.choice.passed_over) {
+  for (const PassedOver& other : outcome.choice.passed_over) {
     json["passed_over"].push_back({{"config", canonical_text(other.config)},
                                    {"match", std::string(enum_name(other.match))},
                                    {"bucket", canonical_text(other.bucket)},
                                    {"reason", other.reason}});
   }
-  for (const auto& [name, seconds] : terms(result.prediction)) json["terms"][name] = seconds;
-  for (int i = 0; i < result.plan.count; ++i) {
-    const PartLaunch& launch = result.plan.launches[static_cast<std::size_t>(i)];
-    json["launches"].push_back({{"part", std::string(enum_name(launch.part))},
-                                {"blocks", launch.grid},
-                                {"threads", launch.threads},
-                                {"shared_bytes", launch.shared_bytes}});
-  }
   std::cout << json.dump(2) << '\n';
 }
 
-int run_explain(const ExplainOptions& options) {
-  const Explanation result = explain(options);
+/// A panel for each launch that walks tiles.
+void add_panels(std::vector<TimelinePanel>& panels, const Explanation& facts) {
+  for (const PartExplanation& part : facts.parts) {
+    panels.push_back({fmt::format("{}, {} x {} tiles, {} stage(s)", enum_name(part.launch.part),
+                                  facts.config.tile_m, facts.config.tile_n, facts.config.stages),
+                      fmt::format("{:.0f} cycles a key tile", part.timeline.step_cycles),
+                      part.timeline});
+  }
+}
+
+void write_svg(const ExplainOptions& options, const Problem& problem,
+               const std::vector<TimelinePanel>& panels) {
+  if (options.svg.empty()) return;
+  const std::string title = "What overlaps what: " + problem_title(problem);
+  write_text_file("svg", options.svg, timeline_svg(title, panels));
+}
+
+/// One Timing for each config; none without --measure.
+std::vector<Timing> measure(const ExplainOptions& options, const Problem& problem,
+                            const std::vector<KernelConfig>& configs) {
+  if (!options.measure || configs.empty() || is_empty(problem.sizes)) return {};
+  const auto device = open_gpu(options.services);
+  Compiler compiler(options.services.compiler_options());
+  return measure_configs(*device, compiler, problem, configs, options.samples);
+}
+
+int explain_one(const ExplainOptions& options, const Problem& problem,
+                const SelectionPlace& place) {
+  Outcome outcome;
+  outcome.forced = options.kernel.any_given();
+  outcome.choice = choose_config(options.kernel, options.services, problem, place);
+  outcome.explanation = explain(problem, outcome.choice.config, place.limits);
+  const auto timings = measure(options, problem, {outcome.choice.config});
+  const auto measured = timings.empty() ? std::nullopt : std::optional(timings.front());
+  std::vector<TimelinePanel> panels;
+  add_panels(panels, outcome.explanation);
+  write_svg(options, problem, panels);
   if (options.json) {
-    print_json(result);
+    print_json(outcome, measured);
   } else {
-    print(result);
+    print(outcome, place, measured);
   }
   return kExitDone;
+}
+
+std::vector<Family> families_to_compare(const ExplainOptions& options) {
+  if (options.kernel.any_given()) {
+    throw Error(ErrorCode::kInvalidArgument, "compare",
+                "--compare takes the config of each family that is predicted fastest; leave "
+                "--family and --set out");
+  }
+  std::vector<Family> families;
+  for (const std::string& name : options.compare) {
+    const auto family = enum_value<Family>(name);
+    if (!family || *family == Family::kReference) {
+      throw Error(ErrorCode::kInvalidArgument, "compare",
+                  fmt::format("--compare: '{}' is no family to compare; choose from unfused, fa1, "
+                              "fa2, fa3",
+                              name));
+    }
+    families.push_back(*family);
+  }
+  return families;
+}
+
+int compare(const ExplainOptions& options, const Problem& problem, const SelectionPlace& place) {
+  std::vector<Generation> generations;
+  std::vector<KernelConfig> configs;
+  std::vector<TimelinePanel> panels;
+  for (const Family family : families_to_compare(options)) {
+    generations.push_back(best_of_family(problem, family, place.limits));
+    if (!generations.back().impossible.empty()) continue;
+    configs.push_back(generations.back().explanation.config);
+    add_panels(panels, generations.back().explanation);
+  }
+  const auto timings = measure(options, problem, configs);
+  std::vector<std::optional<Timing>> measured;
+  std::size_t next = 0;
+  for (const Generation& generation : generations) {
+    if (timings.empty()) break;
+    measured.emplace_back();
+    if (generation.impossible.empty()) measured.back() = timings[next++];
+  }
+  write_svg(options, problem, panels);
+  if (options.json) {
+    std::cout << generations_json(generations, measured).dump(2) << '\n';
+  } else {
+    std::cout << fmt::format("problem  {}\ndevice   {}\n", problem_title(problem),
+                             device_text(place))
+              << generations_text(generations, measured);
+  }
+  return configs.empty() ? kExitAnswerIsNo : kExitDone;
+}
+
+int run_explain(const ExplainOptions& options) {
+  const Problem problem = options.problem.resolve();
+  if (options.measure && options.target.given()) {
+    throw Error(ErrorCode::kInvalidArgument, "measure",
+                "--measure runs on the GPU that is here; leave --arch out");
+  }
+  const SelectionPlace place = place_of(options.target, options.services);
+  if (options.measure && place.assumed) open_gpu(options.services);  // throws what is missing
+  return options.compare.empty() ? explain_one(options, problem, place)
+                                 : compare(options, problem, place);
 }
 
 }  // namespace
 
 void register_explain(const CommandSink& sink) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App& verb = sink.add("explain", "which kernel a problem gets, why, and what bounds it",
-                            [options] { return run_explain(*options); });
+  CLI::App& verb =
+      sink.add("explain", "which kernel a problem gets, why, how it works, and what bounds it",
+               [options] { return run_explain(*options); });
   options->problem.add_to(verb);
   options->kernel.add_to(verb);
   options->target.add_to(verb);
   options->services.add_to(verb);
+  verb.add_option("--compare", options->compare,
+                  "families side by side (unfused,fa1,fa2,fa3), and what each removes of what "
+                  "bound the one before")
+      ->delimiter(',');
+  verb.add_option("--svg", options->svg, "write the timelines to this file, as SVG");
+  verb.add_flag("--measure", options->measure, "measured figures beside the predicted ones");
+  verb.add_option("--samples", options->samples, "with --measure: timed launches")
+      ->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }
 

@@ -69,6 +69,15 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::string format_bytes(double bytes) {
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (bytes >= unit) return fmt::format("{:.3g} {}", bytes / unit, name);
+  }
+  return fmt::format("{:.0f} B", bytes);
+}
+
 std::string format_seconds(double seconds) {
   if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);

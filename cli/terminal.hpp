@@ -30,6 +30,9 @@ class ProgressLine {
 /// Columns padded to their widest cell; numbers (cells that begin with a digit) to the right.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
+/// "512 B", "48.0 KB", "8.79 GB": powers of ten, as bandwidths have them.
+std::string format_bytes(double bytes);
+
 /// "1.25 ms", "830 us".
 std::string format_seconds(double seconds);
 

@@ -105,6 +105,22 @@ void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant,
   if (applies("longest_first")) expand(configs, &KernelConfig::longest_first, {true, false});
 }
 
+std::vector<RankedConfig> rank(const std::vector<KernelConfig>& configs, const Problem& problem,
+                               const DeviceLimits& limits) {
+  std::vector<RankedConfig> ranked;
+  const Sizes& sizes = problem.sizes;
+  for (const KernelConfig& config : configs) {
+    if (has_too_few_blocks(problem, config)) continue;
+    // Nothing to pack: the same work, and more of it to find rows.
+    if (config.pack_gqa && sizes.heads == sizes.resolved_kv_heads()) continue;
+    ranked.push_back({config, predict(problem, config, limits)});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return a.prediction.seconds < b.prediction.seconds;
+  });
+  return ranked;
+}
+
 }  // namespace
 
 std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits,
@@ -140,18 +156,12 @@ std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const Dev
 }
 
 std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits) {
-  std::vector<RankedConfig> ranked;
-  const Sizes& sizes = problem.sizes;
-  for (const KernelConfig& config : enumerate_candidates(problem.variant, limits)) {
-    if (has_too_few_blocks(problem, config)) continue;
-    // Nothing to pack: the same work, and more of it to find rows.
-    if (config.pack_gqa && sizes.heads == sizes.resolved_kv_heads()) continue;
-    ranked.push_back({config, predict(problem, config, limits)});
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return a.prediction.seconds < b.prediction.seconds;
-  });
-  return ranked;
+  return rank(enumerate_candidates(problem.variant, limits), problem, limits);
+}
+
+std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits,
+                                          Family family) {
+  return rank(enumerate_candidates(problem.variant, limits, family), problem, limits);
 }
 
 }  // namespace heddle

@@ -18,6 +18,8 @@ struct RankedConfig {
 /// Candidates that this problem's sizes do not rule out, cheapest predicted first; ties keep
 /// enumeration order.
 std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits);
+std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits,
+                                          Family family);
 
 /// The config used when nothing better is known: legal on this device for this variant, no spills.
 /// Pure and cheap. Throws kNoLegalConfig.

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "generator/architecture.hpp"
 #include "generator/bucket.hpp"
 #include "generator/kernel_config.hpp"
 #include "generator/launch_plan.hpp"
+#include "generator/part_work.hpp"
 
 namespace heddle {
 
@@ -17,8 +19,9 @@ struct Prediction {
   double exponential_seconds = 0;
   double issue_seconds = 0;
   double shared_memory_seconds = 0;
-  double l2_seconds = 0;  ///< K, V and probabilities from L2 to the SMs
-  double hbm_seconds = 0;
+  double l2_seconds = 0;            ///< K, V and probabilities from L2 to the SMs
+  double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
+  double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
   double launch_seconds = 0;
   double waves = 0;       ///< blocks / (SMs * blocks resident per SM)
   int blocks_per_sm = 0;  ///< resident at once
@@ -26,6 +29,26 @@ struct Prediction {
   double hbm_bytes = 0;
   std::string_view binding;
 };
+
+/// Of what a part could overlap on chip and with HBM, the shorter shows for this share.
+constexpr double kNotHidden = 0.1;
+
+/// One launch of a prediction.
+struct PartPrediction {
+  PartWork work;
+  int resident = 1;                 ///< blocks on an SM at once
+  double waves = 0;                 ///< blocks of work / (SMs * resident)
+  double busy_seconds = 0;          ///< on the SMs, as if HBM were not there
+  double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
+  double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
+  double seconds = 0;               ///< all of it, without the launch
+  double launch_seconds = 0;        ///< before it
+
+  double memory_seconds() const { return std::max(hbm_seconds, load_latency_seconds); }
+};
+/// Launch `index` of a plan.
+PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
+                            const LaunchPlan& plan, int index, const DeviceLimits& limits);
 
 /// Zero for an empty problem. The reference family, which is never tuned, is not modelled.
 Prediction predict(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);

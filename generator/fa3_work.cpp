@@ -28,6 +28,10 @@ constexpr double kDeepStepCycles = 100;
 /// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
 constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
+/// What a step takes longer without overlap inside a warpgroup: the median of five tiles
+/// (docs/evidence.md: 2.9 to 11.5 % of their steps). Without a producer it is the warps that are
+/// not there to fill gaps: 7 to 10 % by this model, 6 to 15 % measured.
+constexpr double kNoOverlapCycles = 150;
 /// Fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
 constexpr double kSoftmaxInstructions = 3.5;
 /// Looking for the maximum; two integers at a time where an upper bound will do.
@@ -65,13 +69,12 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   const double scores = static_cast<double>(config.tile_m) * config.tile_n;
   const double depth = padded_head_dim(problem.variant.head_dim);
   const double row_bytes = depth * element_bytes(problem.variant.dtype);
-  // Of a persistent grid too: work, not blocks, is dealt out.
-  work.blocks = count.tiles * count.num_splits;
   work.mean_steps = std::max(1.0, (count.mean_steps - skipped_steps(config)) / count.num_splits);
   work.longest_steps =
       std::max(1.0 * problem.sizes.seqlen_kv / config.tile_n / count.num_splits, work.mean_steps);
   work.fixed_cycles = fixed_cycles(problem, config);
-  work.bytes_in_flight = 2.0 * (config.stages - 1) * config.tile_n * row_bytes;
+  const double tiles_ahead = std::max(1, 2 * (config.stages - 1));
+  work.bytes_in_flight = tiles_ahead * config.tile_n * row_bytes;
   work.step = step;
   // Counted at the rate of mma.sync, which is the table's.
   work.step.flops *= limits.tensor_flops_per_clock_sm /
@@ -92,9 +95,11 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
       break;
     }
   }
+  work.step.softmax_instructions = work.step.warp_instructions;
   // What the TMA writes; what wgmma reads is part of its rate.
   work.step.shared_bytes = 2 * config.tile_n * row_bytes;
   work.step.stall_cycles = depth > 128 ? kDeepStepCycles : kStepCycles;
+  if (config.overlap == Overlap::kNone) work.step.stall_cycles += kNoOverlapCycles;
   if (!config.ping_pong) {
     const bool short_products = depth <= 64 && config.tile_m > 2 * kWarpgroupRows;
     work.step.stall_cycles += (short_products ? kNoTurnsThreeShortTeams : kNoTurns) *

@@ -12,7 +12,7 @@ struct TileCount {
   int num_splits = 1;
 };
 
-/// Fills in everything but the traffic of K and V with HBM. `step` is an fa2 step of the same
+/// Fills in everything but blocks and traffic with HBM. `step` is an fa2 step of the same
 /// tiles.
 void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& config,
                const DeviceLimits& limits, const TileCount& count, const StepWork& step);

@@ -2,6 +2,7 @@
 // What the blocks of one kernel part do, counted; the cost model turns counts into time.
 
 #include "generator/architecture.hpp"
+#include "generator/hbm_traffic.hpp"
 #include "generator/launch_plan.hpp"
 
 namespace heddle {
@@ -10,10 +11,13 @@ namespace heddle {
 struct StepWork {
   double flops = 0;  ///< through the tensor cores, padding included
   double exponentials = 0;
-  double warp_instructions = 0;  ///< issued by all warps of the block
-  double shared_bytes = 0;       ///< ldmatrix reads, cp.async writes, exchanges
-  double l2_bytes = 0;           ///< K and V (or P) requested from L2
-  double stall_cycles = 0;       ///< barriers and load latency that the block itself cannot hide
+  double warp_instructions = 0;     ///< issued by all warps of the block
+  double softmax_instructions = 0;  ///< of those, what is neither a product nor a copy
+  double shared_bytes = 0;          ///< ldmatrix reads, cp.async writes, exchanges
+  double exchanged_bytes = 0;       ///< of those, what warps write for each other and read
+  double l2_bytes = 0;              ///< K and V (or P) requested from L2
+  double stall_cycles = 0;          ///< barriers and load latency that the block itself cannot hide
+  double exchange_stall_cycles = 0;  ///< of those, what the exchange waits for
 };
 
 struct PartWork {
@@ -28,15 +32,11 @@ struct PartWork {
   StepWork step;
   double fixed_cycles = 2500;  ///< per block: first loads of Q and K, the stores of O
   double bytes_in_flight = 0;  ///< per block, asked for ahead of use
-  double hbm_bytes = 0;        ///< of the whole launch
+  HbmTraffic hbm;              ///< of the whole launch
 };
 
 /// The work of launch `index` of the plan.
 PartWork count_work(const Problem& problem, const KernelConfig& config, const LaunchPlan& plan,
                     int index, const DeviceLimits& limits);
-
-/// Blocks of a part that are resident on an SM at once; at least 1 (a config that does not fit is
-/// not legal).
-int resident_blocks(const PartWork& work, const DeviceLimits& limits);
 
 }  // namespace heddle

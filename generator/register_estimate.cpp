@@ -1,27 +1,13 @@
-// How many registers a part's main loop needs. The fragments follow from the layouts of
-// mma.m16n8k16 and are exact; what ptxas adds is fitted.
+// How many registers a part's main loop needs: its fragments, and what ptxas adds, which is fitted.
 
 #include <algorithm>
 
 #include "generator/cost_model.hpp"
-#include "generator/kernel_part.hpp"
-#include "templates/layout.cuh"
+#include "generator/fragments.hpp"
 #include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
-
-constexpr int kMmaRows = 16;
-
-/// Registers per thread of a warp's fp32 tile: rows * columns / 32 lanes.
-int accumulator(int rows, int columns) {
-  return rows * columns / 32;
-}
-
-/// The same of a 16-bit operand: two elements share a register.
-int operand(int rows, int columns) {
-  return rows * columns / 64;
-}
 
 /// Registers a thread can address.
 constexpr int kAddressable = 255;
@@ -60,58 +46,34 @@ bool is_blackwell(const DeviceLimits& limits) {
   return limits.capability_major >= 10;
 }
 
-/// The sums of Q K^T, and the one chain at a time that is added to them.
-int scores(const Variant& variant, int rows, int columns) {
-  const int depth = padded_head_dim(variant.head_dim);
-  const int chains = score_chains(depth);
-  return std::min(chains, 2) * accumulator(rows, columns);
-}
-
 int fa2_registers(const Variant& variant, const KernelConfig& config, const DeviceLimits& limits) {
-  const int rows = config.tile_m / config.warps;
-  const int depth = padded_head_dim(variant.head_dim);
-  const int query = operand(rows, config.query_in_registers ? depth : kMmaRows);
-  return with_overhead(variant,
-                       accumulator(rows, depth) + scores(variant, rows, config.tile_n) + query,
+  return with_overhead(variant, fragments_of(variant, config, KernelPart::kFa2Attention).total(),
                        is_blackwell(limits) ? kBlackwellPacked : kPacked);
 }
 
-/// Warps in fours (or a pair) split the keys and take 32 rows at a time; each holds its share of
-/// the output, and a partial product as wide as eight columns for each warp of its four.
 int fa1_registers(const Variant& variant, const KernelConfig& config, const DeviceLimits& limits) {
-  const int key_warps = std::max(fa1_key_warps(config.warps), 1);
-  const int output =
-      accumulator(config.tile_m, padded_head_dim(variant.head_dim)) / std::max(config.warps, 1);
-  const int step = scores(variant, kFa1StepRows, config.tile_n / key_warps);
-  const int partial = accumulator(kFa1StepRows, 8 * key_warps);
-  return with_overhead(variant, output + step + partial, kPacked) +
+  return with_overhead(variant, fragments_of(variant, config, KernelPart::kFa1Attention).total(),
+                       kPacked) +
          (is_blackwell(limits) ? kBlackwellFa1 : 0);
 }
 
-/// The scores kernel and the output kernel, whichever is wider; warps tile the results in two
-/// dimensions, so a thread's share is all that counts.
+/// The scores kernel and the output kernel, whichever is wider.
 int unfused_registers(const Variant& variant, const KernelConfig& config) {
-  const int results = std::max(scores(variant, config.tile_m, config.tile_n),
-                               accumulator(config.tile_m, padded_head_dim(variant.head_dim))) /
-                      std::max(config.warps, 1);
-  return with_full_overhead(variant, results + operand(config.tile_m / 2, kMmaRows));
+  const int scores = fragments_of(variant, config, KernelPart::kUnfusedScores).total();
+  const int output = fragments_of(variant, config, KernelPart::kUnfusedOutput).total();
+  return with_full_overhead(variant, std::max(scores, output));
 }
 
 }  // namespace
 
-/// Scores, packed probabilities and output of a warpgroup's 64 rows, and what ptxas adds.
+/// Of a warpgroup's 64 rows.
 int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
   constexpr int kOverhead = 32;
   // 8-bit kernels of 256 columns and 128 keys spill without this.
   constexpr int kScaledCausal = 4;
-  const int scores = config.tile_n / 2;
-  const int output = padded_head_dim(variant.head_dim) / 2;
-  if (variant.dtype == DataType::kE4m3) {
-    const int causal = variant.mask == MaskKind::kCausal ? kScaledCausal : 0;
-    return scores + scores / 4 + output + kOverhead + causal;
-  }
-  const int chains = wgmma_score_chains(padded_head_dim(variant.head_dim));
-  return chains * scores + scores / 2 + output + kOverhead;
+  const bool scaled_causal = variant.dtype == DataType::kE4m3 && variant.mask == MaskKind::kCausal;
+  return fragments_of(variant, config, KernelPart::kFa3Attention).total() + kOverhead +
+         (scaled_causal ? kScaledCausal : 0);
 }
 
 int estimate_registers(const Variant& variant, const KernelConfig& config,

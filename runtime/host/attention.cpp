@@ -205,7 +205,9 @@ HostRun run_on_host(const Problem& problem, const HostConfig& config, const Devi
                                     [&](const host::ThreadState* state) { kernel.enter(state); }};
     const BlockShape block{launch.threads, launch.shared_bytes, launch_registers(launch.threads),
                            static_cast<int>(launch.grid)};
-    result.faults = launch_on_host({launch.grid, block}, map, program, options);
+    HostLaunchOptions counting = options;
+    counting.barriers = &result.barriers;
+    result.faults = launch_on_host({launch.grid, block}, map, program, counting);
     resolve(result.faults, kernel);
     add_traffic(result.traffic, map.traffic());
   }

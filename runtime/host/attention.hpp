@@ -27,6 +27,7 @@ struct HostRun {
   std::vector<float> log_sum_exp;             ///< [batch, heads, seqlen_q]
   std::vector<unsigned char> workspace;       ///< as the kernels left it
   std::vector<BufferTraffic> traffic;         ///< of Q, K, V, O, LSE and the workspace, all kernels
+  BarrierCounts barriers;                     ///< of all blocks of all kernels
   unsigned tile_counter = 0;                  ///< as the kernel left it, which began with 0
   std::vector<HostFault> faults;  ///< what the checks found; the results mean nothing then
 };

@@ -42,7 +42,9 @@ void BlockRun::arrive(int warp) {
     barrier.waiting.push_back(warp);
   }
   barrier.arrived += kWarpSize;
-  if (barrier.arrived == barrier.expected) complete(barrier);
+  if (barrier.arrived != barrier.expected) return;
+  ++barrier_counts_[id];
+  complete(barrier);
 }
 
 void BlockRun::complete(Barrier& barrier) {

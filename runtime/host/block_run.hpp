@@ -33,6 +33,9 @@ struct Schedule {
   Landing landing = Landing::kLatest;
 };
 
+/// How often each hardware barrier (named, or 0: the block's) was complete.
+using BarrierCounts = std::map<int, long long>;
+
 class BlockRun {
  public:
   /// `body` is what each thread runs; `enter` receives the state that the kernel's code reads.
@@ -47,6 +50,8 @@ class BlockRun {
   /// False when the block could not be brought to its end. Findings go to the log.
   bool run(int block);
   std::vector<HostFault> take_faults() { return log_.take(); }
+  /// In all blocks so far.
+  const BarrierCounts& barrier_counts() const { return barrier_counts_; }
 
   static const host::HostCalls& calls();
 
@@ -147,6 +152,7 @@ class BlockRun {
   unsigned char* shared_ = nullptr;
   std::vector<Lane> lanes_;
   std::map<int, Barrier> barriers_;
+  BarrierCounts barrier_counts_;
   std::map<const void*, Knowledge> atomics_;  ///< released to words of global memory
   std::vector<int> register_waits_;           ///< warpgroups
   host::ThreadState state_{};

@@ -23,6 +23,9 @@ std::vector<HostFault> launch_on_host(const HostGrid& grid, const MemoryMap& mem
         if (!run.run(static_cast<int>(block))) stop = true;
       }
       std::lock_guard lock(mutex);
+      if (options.barriers != nullptr) {
+        for (const auto& [id, times] : run.barrier_counts()) (*options.barriers)[id] += times;
+      }
       for (HostFault& fault : run.take_faults()) faults.push_back(std::move(fault));
     } catch (...) {
       std::lock_guard lock(mutex);

@@ -16,7 +16,8 @@ struct HostGrid {
 
 struct HostLaunchOptions {
   Schedule schedule;
-  int cores = 0;  ///< 0 = all of this machine's
+  int cores = 0;                      ///< 0 = all of this machine's
+  BarrierCounts* barriers = nullptr;  ///< where to add what barriers were complete; null: nowhere
 };
 
 /// Runs every block, several at a time. `program` is called on every worker, also at once. Returns

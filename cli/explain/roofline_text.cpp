@@ -1,0 +1,171 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/explain/explain_text.hpp"
+#include "cli/terminal.hpp"
+
+namespace heddle {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string teraflops(double flops_per_second) {
+  return fmt::format("{:.1f} TFLOP/s", flops_per_second * 1e-12);
+}
+
+struct NamedBytes {
+  const char* name;
+  double bytes;
+};
+
+std::string traffic_line(const Explanation& explanation) {
+  HbmTraffic sum;
+  for (const PartExplanation& part : explanation.parts) {
+    const HbmTraffic& hbm = part.prediction.work.hbm;
+    sum.query += hbm.query;
+    sum.key_value += hbm.key_value;
+    sum.output += hbm.output;
+    sum.scores_written += hbm.scores_written + hbm.scores_read;
+    sum.probabilities_written += hbm.probabilities_written + hbm.probabilities_read;
+    sum.partials_written += hbm.partials_written + hbm.partials_read;
+  }
+  const NamedBytes items[] = {{"Q", sum.query},
+                              {"K and V", sum.key_value},
+                              {"O", sum.output},
+                              {"S", sum.scores_written},
+                              {"P", sum.probabilities_written},
+                              {"partial results", sum.partials_written}};
+  std::string text;
+  for (const NamedBytes& item : items) {
+    if (item.bytes == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, format_bytes(item.bytes));
+  }
+  return text;
+}
+
+std::string reuse_line(const Explanation& explanation) {
+  for (const PartExplanation& part : explanation.parts) {
+    const KeyValueReuse& reuse = part.prediction.work.hbm.reuse;
+    if (part.prediction.work.hbm.key_value == 0) continue;
+    if (reuse.lost == 0 || reuse.passes == 1) {
+      return fmt::format(
+          "  L2: {} of K and V are read at the same time, {} of it can stay: K and V cross HBM "
+          "once\n",
+          format_bytes(reuse.working_set), format_bytes(reuse.usable_l2));
+    }
+    return fmt::format(
+        "  L2: {} of K and V are read at the same time, {} of it can stay; {:.1f} passes over "
+        "them, of "
+        "which each but the first reads {:.0f} % from HBM again\n",
+        format_bytes(reuse.working_set), format_bytes(reuse.usable_l2), reuse.passes,
+        100 * reuse.lost);
+  }
+  return {};
+}
+
+std::string ceilings_table(const Explanation& explanation) {
+  Rows rows{{"  if only bound by", "time", "allows", "share of the prediction"}};
+  for (const Ceiling& ceiling : explanation.roofline.ceilings) {
+    rows.push_back(
+        {"  " + ceiling.name, format_seconds(ceiling.seconds),
+         ceiling.name != "launch" && ceiling.seconds > 0 ? teraflops(ceiling.flops_per_second)
+                                                         : "-",
+         fmt::format("{:.0f} %", 100 * ceiling.seconds / explanation.prediction.seconds)});
+  }
+  return format_table(rows);
+}
+
+std::string outcome_lines(const Explanation& explanation, const std::optional<Timing>& measured) {
+  const double flops = explanation.roofline.flops;
+  const double predicted = explanation.prediction.seconds;
+  std::string text = fmt::format(
+      "  predicted {}, {}, {:.0f} % of the tensor cores' peak; the lowest ceiling: {}\n",
+      format_seconds(predicted), teraflops(flops / predicted),
+      100 * flops / predicted / explanation.roofline.peak_flops, explanation.roofline.binding);
+  if (!measured) return text;
+  const double seconds = measured->median_seconds;
+  return text + fmt::format(
+                    "  measured  {} +-{}, {}, at {:.0f} MHz: {:.2f} of the prediction; {}/s "
+                    "of the bytes that HBM is predicted to carry\n",
+                    format_seconds(seconds), format_seconds(measured->spread_seconds / 2),
+                    teraflops(flops / seconds), measured->clock_mhz, seconds / predicted,
+                    format_bytes(explanation.roofline.hbm_bytes / seconds));
+}
+
+std::string shares_section(const Explanation& explanation) {
+  constexpr int kBar = 30;
+  std::string text = "\n6. Where the predicted time goes\n";
+  Rows rows;
+  const double total = explanation.shares.total();
+  for (std::size_t i = 0; i < kTimeShareCount; ++i) {
+    const auto share = static_cast<TimeShare>(i);
+    const double part = explanation.shares[share] / total;
+    if (part < 0.005) continue;
+    rows.push_back({"  " + std::string(enum_name(share)), fmt::format("{:.0f} %", 100 * part),
+                    std::string(static_cast<std::size_t>(std::lround(part * kBar)), '#')});
+  }
+  text += format_table(rows);
+  if (explanation.parts.size() < 2) return text;
+  Rows parts;
+  for (const PartExplanation& part : explanation.parts) {
+    const double seconds = part.prediction.seconds + part.prediction.launch_seconds;
+    parts.push_back(
+        {"  " + std::string(enum_name(part.launch.part)), format_seconds(seconds),
+         std::string(static_cast<std::size_t>(std::lround(seconds / total * kBar)), '#')});
+  }
+  return text + "  launch after launch:\n" + format_table(parts);
+}
+
+/// What a change makes smaller, or, where it makes all slower, larger.
+std::string main_change(const TimeShares& before, const TimeShares& after) {
+  const bool faster = after.total() < before.total();
+  const ShareChange most = faster ? most_shrunk(before, after) : most_grown(before, after);
+  if (most.before == most.after) return "nothing that the model counts changes";
+  return fmt::format("mostly {} {} -> {}", enum_name(most.share), format_seconds(most.before),
+                     format_seconds(most.after));
+}
+
+std::string knobs_section(const Explanation& explanation) {
+  constexpr std::size_t kShown = 3;
+  std::string text = "\n7. One knob further\n";
+  const double now = explanation.prediction.seconds;
+  std::size_t legal = 0;
+  Rows rows;
+  for (const KnobStep& step : explanation.knob_steps) {
+    if (!step.illegal.empty()) continue;
+    if (++legal > kShown) continue;
+    rows.push_back({"  " + step.change, format_seconds(step.seconds),
+                    fmt::format("{:+.1f} %", 100 * (step.seconds / now - 1)),
+                    main_change(explanation.shares, step.shares)});
+  }
+  const std::size_t all = explanation.knob_steps.size();
+  const bool gains = legal > 0 && explanation.knob_steps.front().seconds < now;
+  text += fmt::format("  {} of {} neighbours are legal; ", legal, all);
+  text += gains ? fmt::format("the best, {}, is predicted {:.1f} % faster\n",
+                              explanation.knob_steps.front().change,
+                              100 * (1 - explanation.knob_steps.front().seconds / now))
+                : std::string("none is predicted faster\n");
+  return text + format_table(rows);
+}
+
+}  // namespace
+
+std::string roofline_text(const Explanation& explanation, const std::optional<Timing>& measured) {
+  if (explanation.parts.empty()) return {};
+  const Roofline& roof = explanation.roofline;
+  std::string text = "\n5. Roofline\n";
+  text += fmt::format(
+      "  {:.4g} FLOP asked for, {:.4g} in the tensor cores' whole tiles\n"
+      "  {} over HBM ({} if each tensor went once): {}\n",
+      roof.flops, roof.issued_flops, format_bytes(roof.hbm_bytes), format_bytes(roof.least_bytes),
+      traffic_line(explanation));
+  text += reuse_line(explanation);
+  text += fmt::format(
+      "  intensity {:.1f} FLOP/B; from {:.1f} on the tensor cores ({}) bind, not HBM ({}/s)\n",
+      roof.intensity, roof.ridge, teraflops(roof.peak_flops), format_bytes(roof.hbm_rate));
+  return text + outcome_lines(explanation, measured) + ceilings_table(explanation) +
+         shares_section(explanation) + knobs_section(explanation);
+}
+
+}  // namespace heddle

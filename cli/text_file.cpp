@@ -1,0 +1,18 @@
+#include "cli/text_file.hpp"
+
+#include <fstream>
+
+#include "generator/error.hpp"
+
+namespace heddle {
+
+void write_text_file(const std::string& flag, const std::string& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  if (!stream.flush()) {
+    throw Error(ErrorCode::kIo, flag,
+                "cannot write '" + path + "'; name a file in a folder that is there and writable");
+  }
+}
+
+}  // namespace heddle

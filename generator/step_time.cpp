@@ -1,0 +1,53 @@
+#include "generator/step_time.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+// Per clock and SM, the same on every architecture of the table (CUDA C++ Programming Guide,
+// "Arithmetic instructions": 16 exp2 per clock; four schedulers; 32 banks of 4 bytes).
+constexpr double kExponentialsPerClock = 16;
+constexpr double kSchedulers = 4;
+constexpr double kSharedBytesPerClock = 128;
+/// L2 to one SM while all SMs read: about half of the 64 bytes per clock that a slice can deliver.
+constexpr double kL2BytesPerClock = 40;
+
+}  // namespace
+
+StepCycles step_cycles(const StepWork& step, const DeviceLimits& limits) {
+  return {step.flops / limits.tensor_flops_per_clock_sm, step.exponentials / kExponentialsPerClock,
+          step.warp_instructions / kSchedulers, step.shared_bytes / kSharedBytesPerClock,
+          step.l2_bytes / kL2BytesPerClock};
+}
+
+/// A warp does its products and its softmax one after the other; only other warps of its scheduler
+/// fill the gaps. So what is not the slowest resource still shows, the less the more warps there
+/// are: 3/4 of it with one warp per scheduler, 3/8 with two. (Fitted to FlashAttention-2 on an
+/// H200, d 64 and 128: 299 and 345 TFLOP/s measured at length 16384, 314 and 345 by this formula.)
+StepTime step_time(const PartWork& work, double resident, const DeviceLimits& limits) {
+  using Resource = StepTime::Resource;
+  const double warps = resident * work.warps;
+  const double used = std::min(1.0, warps / kSchedulers);
+  const StepCycles full = step_cycles(work.step, limits);
+  const std::pair<double, Resource> on_chip[] = {{full.tensor / used, Resource::kTensor},
+                                                 {full.exponential / used, Resource::kExponential},
+                                                 {full.issue / used, Resource::kIssue},
+                                                 {full.shared, Resource::kShared}};
+  const auto slowest = *std::max_element(std::begin(on_chip), std::end(on_chip));
+  double others = -slowest.first;
+  for (const auto& [cycles, resource] : on_chip) others += cycles;
+  StepTime time{slowest.second, slowest.first, 0, 0};
+  time.exposed = std::clamp(0.75 * kSchedulers / warps, 0.1, 1.0) * others;
+  time.stall = work.step.stall_cycles / resident;
+  if (full.l2 > time.total()) return {Resource::kL2, full.l2, 0, 0};
+  return time;
+}
+
+double cycles_per_block(const PartWork& work, double resident, const DeviceLimits& limits) {
+  return work.mean_steps * step_time(work, resident, limits).total() + work.fixed_cycles / resident;
+}
+
+}  // namespace heddle
