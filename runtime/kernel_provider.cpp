@@ -24,6 +24,7 @@ Compiler::Options compiler_options(const KernelProvider::Options& options) {
   result.cache.path = options.cache_path;
   result.cache.warn = options.log;
   result.cache_only = !options.use_jit;
+  result.memory_bytes = options.compiled_bytes;
   return result;
 }
 

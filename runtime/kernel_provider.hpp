@@ -39,6 +39,8 @@ class KernelProvider {
     std::string results_path;
     std::string cache_path;
     bool use_jit = true;
+    /// Of compiled code kept beside what is loaded, so that another context need not read it again.
+    long long compiled_bytes = Compiler::Options{}.memory_bytes;
     LogSink log;  ///< may be empty
   };
   explicit KernelProvider(const Options& options);

@@ -8,8 +8,8 @@ function(heddle_serving_test name)
   heddle_use_fake_nvrtc(${name}_test)
 endfunction()
 
-foreach(name IN ITEMS context context_miss hot_lookup kernel_table quick_check selection
-                      selection_order workspace)
+foreach(name IN ITEMS context context_miss eviction hot_lookup kernel_table quick_check
+                      selection selection_order workspace)
   heddle_serving_test(${name} heddle_core)
 endforeach()
 foreach(name IN ITEMS c_abi hot_path quantise_abi)
