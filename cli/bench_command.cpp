@@ -12,9 +12,9 @@
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
-#include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/terminal.hpp"
+#include "cli/workload_flags.hpp"
 #include "generator/cost_model.hpp"
 #include "generator/legality.hpp"
 #include "tuner/config_kernels.hpp"
@@ -24,8 +24,7 @@ namespace heddle {
 namespace {
 
 struct BenchOptions {
-  ProblemFlags problem;
-  ModelFlags model;
+  WorkloadFlags workload;
   KernelFlags kernel;
   ServiceFlags services;
   InputFlags inputs;
@@ -107,12 +106,6 @@ nlohmann::json to_json(const BenchResult& result) {
           {"bytes", minimal_bytes(result.problem.problem)}};
 }
 
-std::vector<NamedProblem> problems_of(const BenchOptions& options) {
-  if (options.model.given()) return options.model.problems();
-  Problem problem = options.problem.resolve();
-  return {{"problem", std::move(problem)}};
-}
-
 /// A kernel ready to race; what the compiler says against it is only told.
 Racer make_racer(const Device& device, Compiler& compiler, const Problem& problem,
                  const KernelConfig& config) {
@@ -161,10 +154,10 @@ int run_pipeline_suite(const BenchOptions& options) {
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
   if (options.suite == "fp8-accuracy") {
-    return run_accuracy_suite(options.problem, options.json);
+    return run_accuracy_suite(options.workload.problem(), options.json);
   }
   if (!options.suite.empty()) {
-    if (options.problem.any_given() || options.model.given() || options.kernel.any_given()) {
+    if (options.workload.any_given() || options.kernel.any_given()) {
       throw Error(ErrorCode::kInvalidArgument, "suite",
                   fmt::format("--suite {} brings its own problem and kernels; leave the flags that "
                               "say others away",
@@ -172,7 +165,7 @@ int run_bench(const BenchOptions& options) {
     }
     return run_pipeline_suite(options);
   }
-  auto problems = problems_of(options);
+  auto problems = options.workload.problems();
   drop_empty(problems);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
@@ -197,8 +190,7 @@ void register_bench(const CommandSink& sink) {
   CLI::App& verb =
       sink.add("bench", "measure the selected kernels: TFLOP/s, GB/s, share of the roofline",
                [options] { return run_bench(*options); });
-  options->problem.add_to(verb);
-  options->model.add_to(verb);
+  options->workload.add_to(verb);
   options->kernel.add_to(verb);
   options->services.add_to(verb);
   options->inputs.add_to(verb);

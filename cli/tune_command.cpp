@@ -7,9 +7,9 @@
 
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
-#include "cli/model_flags.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
+#include "cli/workload_flags.hpp"
 #include "tuner/shard.hpp"
 #include "tuner/tuner.hpp"
 #include "tuner/worker_location.hpp"
@@ -24,8 +24,7 @@ extern "C" void request_interrupt(int) {
 }
 
 struct TuneCommand {
-  ProblemFlags problem;
-  ModelFlags model;
+  WorkloadFlags workload;
   TargetFlags target;
   ServiceFlags services;
   std::vector<std::string> families;
@@ -36,12 +35,6 @@ struct TuneCommand {
   TuneOptions options;
   bool json = false;
 };
-
-std::vector<NamedProblem> problems_of(const TuneCommand& command) {
-  if (command.model.given()) return command.model.problems();
-  Problem problem = command.problem.resolve();
-  return {{"problem", std::move(problem)}};
-}
 
 std::string stage_label(TuneStage stage, const std::string& problem) {
   switch (stage) {
@@ -63,6 +56,7 @@ TuneOptions options_of(const TuneCommand& command) {
     options.families.push_back(config.family);
   }
   options.strategy = *enum_value<Strategy>(command.strategy);
+  options.skip_finished = command.workload.has_file();
   for (const std::string& name : command.bad) {
     if (name == "all") {
       for (const auto& [kind, text] : EnumNames<BadKind>::names) options.bad.push_back(kind);
@@ -89,7 +83,7 @@ std::string command_of(const TuneCommand& command, const Problem& problem) {
 }
 
 int run_tune(const TuneCommand& command) {
-  auto problems = problems_of(command);
+  auto problems = command.workload.problems();
   drop_empty(problems);
   if (problems.empty()) return kExitDone;
   TuneOptions options = options_of(command);
@@ -146,8 +140,7 @@ void register_tune(const CommandSink& sink) {
                             "find the fastest kernel for a problem or a model on the GPU here (or, "
                             "with --arch and no GPU, rank compiled kernels by predicted cost)",
                             [command] { return run_tune(*command); });
-  command->problem.add_to(verb);
-  command->model.add_to(verb);
+  command->workload.add_to(verb);
   command->target.add_to(verb);
   command->services.add_to(verb);
   verb.add_option("--families", command->families, "only these families")->delimiter(',');

@@ -79,6 +79,10 @@ TuneReport tune(const TuneTarget& target, const NamedProblem& problem, const Tun
     predict_only(session);
   } else {
     if (!options.fresh) recall(session.context, session.list.all);
+    const bool may_skip = options.skip_finished && !options.fresh && options.shard.count == 1;
+    if (may_skip && recall_choice(session.context, session.list, session.report)) {
+      return std::move(session.report);
+    }
     search_on_device(session);
   }
   summarise(session);

@@ -47,6 +47,8 @@ struct TuneOptions {
   std::uint64_t seed = 0;  ///< of inputs and random choices; 0 = drawn afresh
   bool warm = false;       ///< measure with inputs that stay in the L2 cache
   bool fresh = false;      ///< measure also what is known already
+  /// Leave a problem as it is that an earlier run of the same command has tuned to its end.
+  bool skip_finished = false;
   /// Only these candidates, and none is chosen: that is for who tunes when all parts are merged.
   Shard shard;
   std::vector<BadKind> bad;  ///< candidates made to fail, for tests
@@ -79,6 +81,7 @@ struct TuneReport {
   int lost_workers = 0;
   bool predicted = false;
   bool part = false;      ///< of the candidates only (a shard): nothing is chosen
+  bool earlier = false;   ///< nothing was done: an earlier run of the same command chose the winner
   bool finished = false;  ///< the search came to its end, or to that of its budget
   std::string stopped;    ///< why it did not, where neither the user nor a budget ended it
   double noise = 0;       ///< by which two copies of one kernel differed, as a fraction
