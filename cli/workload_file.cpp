@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/flags.hpp"
-#include "tuning_db/yaml_reader.hpp"
+#include "generator/yaml_reader.hpp"
 
 namespace heddle {
 namespace {
@@ -68,19 +68,6 @@ class WorkloadReader {
     return list;
   }
 
-  Axis axis_of(const YamlReader::Entry& entry) const {
-    Axis axis{entry.key, {}, entry.mark};
-    if (!entry.value.IsSequence()) {
-      axis.values.push_back(reader_.scalar(entry, entry.key));
-      return axis;
-    }
-    for (const YAML::Node& value : entry.value) {
-      axis.values.push_back(reader_.scalar({entry.key, value, entry.mark}, entry.key));
-    }
-    if (axis.values.empty()) reader_.fail(entry.mark, entry.key, "has no value; give one or more");
-    return axis;
-  }
-
   void set(Draft& draft, const Axis& axis, const std::string& value) const {
     if (axis.field == "name") {
       draft.named.name = value;
@@ -103,7 +90,7 @@ class WorkloadReader {
     std::vector<Draft> drafts(1);
     drafts[0].named.name = "problem";
     for (const auto& entry : reader_.entries(node, "problems")) {
-      const Axis axis = axis_of(entry);
+      const Axis axis{entry.key, reader_.list(entry, entry.key), entry.mark};
       std::vector<Draft> grown;
       for (const Draft& draft : drafts) {
         for (const std::string& value : axis.values) {
