@@ -1,4 +1,5 @@
 #include <csignal>
+#include <exception>
 #include <iostream>
 #include <memory>
 
@@ -33,6 +34,8 @@ struct TuneCommand {
   std::string shard;
   std::vector<std::string> bad;
   TuneOptions options;
+  bool wait = false;
+  bool ignore_busy = false;
   bool json = false;
 };
 
@@ -57,6 +60,8 @@ TuneOptions options_of(const TuneCommand& command) {
   }
   options.strategy = *enum_value<Strategy>(command.strategy);
   options.skip_finished = command.workload.has_file();
+  if (command.wait) options.when_busy = WhenBusy::kWait;
+  if (command.ignore_busy) options.when_busy = WhenBusy::kIgnore;
   for (const std::string& name : command.bad) {
     if (name == "all") {
       for (const auto& [kind, text] : EnumNames<BadKind>::names) options.bad.push_back(kind);
@@ -80,6 +85,16 @@ std::string command_of(const TuneCommand& command, const Problem& problem) {
   if (command.options.limit > 0) text += fmt::format(" --limit {}", command.options.limit);
   if (command.options.warm) text += " --warm";
   return text + command.target.text();
+}
+
+/// What tells whether others use the device; null without one, or where nothing can.
+std::unique_ptr<Nvml> monitor_of(const Device* device) {
+  if (device == nullptr) return nullptr;
+  auto monitor = std::make_unique<Nvml>(device->driver().pci_bus_id(device->ordinal()));
+  if (monitor->activity()) return monitor;
+  print_note("whether another process keeps the GPU busy cannot be told here (" +
+             monitor->problem() + ")");
+  return nullptr;
 }
 
 int run_tune(const TuneCommand& command) {
@@ -114,17 +129,31 @@ int run_tune(const TuneCommand& command) {
         "candidates run in this process, since there is no heddle_tune_worker (--worker, "
         "$HEDDLE_TUNE_WORKER): a kernel that hangs or crashes takes the tuning along");
   }
-  const TuneTarget target{compiler, store, limits, device_class, device.get(), worker};
+  options.note = [&](const std::string& text) {
+    line.clear();
+    print_note(text);
+  };
+  const auto monitor = monitor_of(device.get());
+  const TuneTarget target{compiler,     store,  limits,       device_class,
+                          device.get(), worker, monitor.get()};
   std::vector<TuneReport> reports;
+  std::exception_ptr failure;  // of a later problem, after what the earlier ones have given
   for (const NamedProblem& problem : problems) {
     if (interrupt_requested) break;
     current = problem.name;
     options.command = command_of(command, problem.problem);
-    reports.push_back(tune(target, problem, options));
+    try {
+      reports.push_back(tune(target, problem, options));
+    } catch (const Error&) {
+      if (reports.empty()) throw;
+      failure = std::current_exception();
+      break;
+    }
   }
   line.clear();
   std::cout << (command.json ? reports_json(reports) : reports_table(reports, device_class));
   if (const std::string where = where_stored(store); !where.empty()) std::cerr << where << '\n';
+  if (failure) std::rethrow_exception(failure);
   if (interrupt_requested) return kExitInterrupted;
   for (const TuneReport& report : reports) {
     if (!report.winner) return kExitAnswerIsNo;
@@ -158,6 +187,10 @@ void register_tune(const CommandSink& sink) {
                 "measure with inputs that stay in the L2 cache, and say so in the rows");
   verb.add_flag("--fresh", command->options.fresh,
                 "measure anew what this heddle, driver and NVRTC have measured before");
+  CLI::Option* wait = verb.add_flag("--wait", command->wait,
+                                    "while another process keeps the GPU busy, wait, and do not "
+                                    "refuse");
+  verb.add_flag("--ignore-busy", command->ignore_busy, "measure all the same")->excludes(wait);
   verb.add_option("--shard", command->shard,
                   "only part i of n, as 2/8: of the problems, or of the candidates where there are "
                   "fewer problems; db merge joins the parts, and tuning once more chooses");

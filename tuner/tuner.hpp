@@ -12,6 +12,7 @@
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/measure.hpp"
+#include "tuner/busy_gpu.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/named_problem.hpp"
@@ -53,9 +54,11 @@ struct TuneOptions {
   Shard shard;
   std::vector<BadKind> bad;  ///< candidates made to fail, for tests
   bool only_bad = false;     ///< and no others
-  std::string command;       ///< kept in each row's provenance
+  WhenBusy when_busy = WhenBusy::kRefuse;
+  std::string command;  ///< kept in each row's provenance
   std::function<void(const TuneProgress&)> progress;
-  std::function<bool()> interrupted;  ///< asked often
+  std::function<void(const std::string&)> note;  ///< what the user should know
+  std::function<bool()> interrupted;             ///< asked often
 };
 
 struct Candidate {
@@ -98,6 +101,8 @@ struct TuneTarget {
   DeviceClass device_class;
   const Device* device = nullptr;
   WorkerSetup worker;  ///< with no program: candidates run in this process
+  /// Of that device; null = nobody looks whether others use it.
+  Nvml* monitor = nullptr;
 };
 
 /// Tunes one problem and stores a row per candidate as soon as it is measured, predicted or failed.
