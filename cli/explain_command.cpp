@@ -29,6 +29,7 @@ struct Explanation {
   bool assumed_device = false;
   Choice choice;
   bool forced = false;
+  std::optional<TransferRegret> regret;
   LaunchPlan plan;
   Prediction prediction;
 };
@@ -41,6 +42,9 @@ Explanation explain(const ExplainOptions& options) {
   result.assumed_device = place.assumed;
   result.forced = options.kernel.any_given();
   result.choice = choose_config(options.kernel, options.services, result.problem, place);
+  if (is_transfer(result.choice)) {
+    result.regret = regret_of(options.services, result.problem, place, result.choice);
+  }
   result.plan = plan_launch(result.problem, result.choice.config, place.limits);
   result.prediction = predict(result.problem, result.choice.config, place.limits);
   return result;
@@ -77,6 +81,7 @@ void print(const Explanation& result) {
   const Prediction& prediction = result.prediction;
   std::cout << fmt::format("kernel   {}\nwhy      {}\n", full_text(result.choice.config),
                            why(result));
+  if (is_transfer(result.choice)) std::cout << "regret   " << regret_text(result.regret) << '\n';
   for (const PassedOver& other : result.choice.passed_over) {
     std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
                              enum_name(other.match), canonical_text(other.bucket), other.reason);
@@ -116,6 +121,13 @@ void print_json(const Explanation& result) {
                       {"binding", std::string(result.prediction.binding)},
                       {"waves", result.prediction.waves},
                       {"hbm_bytes", result.prediction.hbm_bytes}};
+  if (result.regret) {
+    json["regret"] = {{"mean", result.regret->mean},
+                      {"worst", result.regret->worst},
+                      {"samples", result.regret->samples}};
+  } else if (is_transfer(result.choice)) {
+    json["regret"] = nullptr;
+  }
   const std::string note = accuracy_note(result.problem);
   if (!note.empty()) json["accuracy"] = note;
   for (const PassedOver& other : result.choice.passed_over) {

@@ -76,6 +76,11 @@ Choice KernelProvider::choose(const SelectionQuestion& question, int device) {
   return select(question, selection_target(device), &results_);
 }
 
+std::optional<TransferRegret> KernelProvider::regret(const SelectionQuestion& question,
+                                                     const Choice& choice, int device) {
+  return measured_regret(question, selection_target(device), results_, choice);
+}
+
 /// What failed so far, and how it began.
 struct KernelProvider::Attempts {
   std::vector<PassedOver> failed;

@@ -53,6 +53,9 @@ class KernelProvider {
 
   /// What the stored results say; compiles nothing.
   Choice choose(const SelectionQuestion& question, int device);
+  /// What is known of how much that loses; reads much of the database.
+  std::optional<TransferRegret> regret(const SelectionQuestion& question, const Choice& choice,
+                                       int device);
   /// Compiles and loads. Where the chosen config fails, the next one that serves is taken (stored
   /// ones, then the default, then the cheapest predicted) and the log told.
   ProvidedKernels provide(const SelectionQuestion& question, const Choice& choice,

@@ -99,19 +99,21 @@ void insert_rows(SQLite::Database& database, const std::vector<Measurement>& row
 }
 
 std::vector<Measurement> select_rows(SQLite::Database& database, const RowQuery& query) {
-  const std::string same_variant = select_text() + "WHERE variant_hash = ?1 AND device_hash ";
+  const bool any_device = query.filter == RowFilter::kAnyDevice;
+  const std::string same_variant =
+      select_text() + "WHERE variant_hash = ?1 " + (any_device ? "" : "AND device_hash ");
   std::string text = same_variant;
   if (query.filter == RowFilter::kExact) {
     // Two halves, each with an index that holds nothing else: rows of other sizes are not touched.
     text += "= ?2 AND bucket_hash = ?3 UNION ALL " + same_variant +
             "= ?2 AND bucket_hash <> ?3 AND " + kCheckFailed;
   } else {
-    text += query.filter == RowFilter::kOtherDevices ? "<> ?2 " : "= ?2 ";
+    if (!any_device) text += query.filter == RowFilter::kOtherDevices ? "<> ?2 " : "= ?2 ";
     text += "ORDER BY id";
   }
   SQLite::Statement statement(database, text);
   statement.bind(1, canonical_hash(query.variant).hex());
-  statement.bind(2, canonical_hash(query.device).hex());
+  if (!any_device) statement.bind(2, canonical_hash(query.device).hex());
   if (query.filter == RowFilter::kExact) statement.bind(3, canonical_hash(query.bucket).hex());
   return read_rows(statement);
 }
@@ -165,9 +167,10 @@ long long delete_damaged_rows(SQLite::Database& database) {
 }
 
 bool is_selected(const Measurement& row, const RowQuery& query) {
-  const bool same_device = row.device.same_class(query.device);
+  if (!(row.variant == query.variant)) return false;
+  if (query.filter == RowFilter::kAnyDevice) return true;
   const bool other = query.filter == RowFilter::kOtherDevices;
-  return row.variant == query.variant && same_device != other;
+  return row.device.same_class(query.device) != other;
 }
 
 }  // namespace heddle
