@@ -10,18 +10,17 @@
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
 #include "cli/measure_configs.hpp"
-#include "cli/model_flags.hpp"
 #include "cli/selection.hpp"
 #include "cli/suites/suites.hpp"
 #include "cli/terminal.hpp"
+#include "cli/workload_flags.hpp"
 #include "generator/cost_model.hpp"
 
 namespace heddle {
 namespace {
 
 struct BenchOptions {
-  ProblemFlags problem;
-  ModelFlags model;
+  WorkloadFlags workload;
   KernelFlags kernel;
   ServiceFlags services;
   InputFlags inputs;
@@ -94,16 +93,10 @@ nlohmann::json to_json(const BenchResult& result) {
           {"bytes", minimal_bytes(result.problem.problem)}};
 }
 
-std::vector<NamedProblem> problems_of(const BenchOptions& options) {
-  if (options.model.given()) return options.model.problems();
-  Problem problem = options.problem.resolve();
-  return {{"problem", std::move(problem)}};
-}
-
 int run_suite_alone(const BenchOptions& options) {
   const bool takes_problem = options.suite.name == "fp8-accuracy";
-  const bool has_problem = options.problem.any_given() && !takes_problem;
-  if (has_problem || options.model.given() || options.kernel.any_given()) {
+  const bool has_problem = options.workload.any_given() && !takes_problem;
+  if (has_problem || options.kernel.any_given()) {
     throw Error(ErrorCode::kInvalidArgument, "suite",
                 fmt::format("--suite {} brings its own problem and kernels; leave the flags that "
                             "say others away",
@@ -112,7 +105,7 @@ int run_suite_alone(const BenchOptions& options) {
   BenchSuiteOptions suite = options.suite;
   suite.samples = options.samples;
   suite.json = options.json;
-  return run_suite(suite, options.services, options.problem);
+  return run_suite(suite, options.services, options.workload.problem());
 }
 
 /// Flags that only a suite has.
@@ -136,7 +129,7 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
   if (!options.suite.name.empty()) return run_suite_alone(options);
-  auto problems = problems_of(options);
+  auto problems = options.workload.problems();
   drop_empty(problems);
   const auto device = open_gpu(options.services);
   Compiler compiler(options.services.compiler_options());
@@ -161,8 +154,7 @@ void register_bench(const CommandSink& sink) {
   CLI::App& verb =
       sink.add("bench", "measure the selected kernels: TFLOP/s, GB/s, share of the roofline",
                [options] { return run_bench(*options); });
-  options->problem.add_to(verb);
-  options->model.add_to(verb);
+  options->workload.add_to(verb);
   options->kernel.add_to(verb);
   options->services.add_to(verb);
   options->inputs.add_to(verb);

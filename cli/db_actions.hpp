@@ -28,7 +28,5 @@ int run_db_check(const DbOptions& options);
 ResultsStore open_for_writing(const DbOptions& options);
 /// Throws kIo where a row did not reach the file.
 void record_all(ResultsStore& store, const std::vector<Measurement>& rows);
-/// Throws kInvalidArgument.
-std::string read_text_file(const std::string& path);
 
 }  // namespace heddle

@@ -2,7 +2,6 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -118,16 +117,6 @@ void add_row_flags(CLI::App& action, const std::shared_ptr<DbOptions>& options) 
 }
 
 }  // namespace
-
-std::string read_text_file(const std::string& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw Error(ErrorCode::kInvalidArgument, "file",
-                "cannot read '" + path + "'; check that the file exists and is not empty");
-  }
-  return text.str();
-}
 
 ResultsStore open_for_writing(const DbOptions& options) {
   ResultsStore store(options.services.results_options());

@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/db_actions.hpp"
+#include "cli/text_file.hpp"
 #include "tuning_db/database_check.hpp"
 #include "tuning_db/results_merge.hpp"
 

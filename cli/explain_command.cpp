@@ -40,6 +40,7 @@ struct ExplainOptions {
 struct Outcome {
   Choice choice;
   bool forced = false;
+  std::optional<TransferRegret> regret;
   Explanation explanation;
 };
 
@@ -73,6 +74,7 @@ void print(const Outcome& outcome, const SelectionPlace& place,
   const Prediction& prediction = facts.prediction;
   std::cout << fmt::format("problem  {}\nkernel   {}\nwhy      {}\n", problem_title(facts.problem),
                            knobs_text(facts.config, facts.problem.variant), why(outcome));
+  if (is_transfer(outcome.choice)) std::cout << "regret   " << regret_text(outcome.regret) << '\n';
   for (const PassedOver& other : outcome.choice.passed_over) {
     std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
                              enum_name(other.match), canonical_text(other.bucket), other.reason);
@@ -99,6 +101,13 @@ void print_json(const Outcome& outcome, const std::optional<Timing>& measured) {
   nlohmann::json json = explanation_json(outcome.explanation, measured);
   json["match"] = std::string(enum_name(outcome.choice.match));
   json["why"] = why(outcome);
+  if (outcome.regret) {
+    json["regret"] = {{"mean", outcome.regret->mean},
+                      {"worst", outcome.regret->worst},
+                      {"samples", outcome.regret->samples}};
+  } else if (is_transfer(outcome.choice)) {
+    json["regret"] = nullptr;
+  }
   const std::string note = accuracy_note(outcome.explanation.problem);
   if (!note.empty()) json["accuracy"] = note;
   for (const PassedOver& other : outcome.choice.passed_over) {
@@ -141,6 +150,9 @@ int explain_one(const ExplainOptions& options, const Problem& problem,
   Outcome outcome;
   outcome.forced = options.kernel.any_given();
   outcome.choice = choose_config(options.kernel, options.services, problem, place);
+  if (is_transfer(outcome.choice)) {
+    outcome.regret = regret_of(options.services, problem, place, outcome.choice);
+  }
   outcome.explanation = explain(problem, outcome.choice.config, place.limits);
   const auto timings = measure(options, problem, {outcome.choice.config});
   const auto measured = timings.empty() ? std::nullopt : std::optional(timings.front());

@@ -28,14 +28,6 @@ bool set_if_known(Struct& object, const std::string& name, const std::string& te
   return known;
 }
 
-void set_problem_field(Problem& problem, const std::string& name, const std::string& text) {
-  if (set_if_known(problem.sizes, name, text)) return;
-  if (set_if_known(problem.variant, name, text)) return;
-  throw Error(ErrorCode::kInvalidArgument, name,
-              "unknown field '" + name + "' (value '" + text +
-                  "'); known fields: " + field_names<Sizes>() + ", " + field_names<Variant>());
-}
-
 }  // namespace
 
 KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
@@ -65,6 +57,14 @@ std::string problem_flags_text(const Problem& problem) {
     if (!(value == neutral.*(entry.member))) add(entry, value);
   });
   return text;
+}
+
+void set_problem_field(Problem& problem, const std::string& name, const std::string& text) {
+  if (set_if_known(problem.sizes, name, text)) return;
+  if (set_if_known(problem.variant, name, text)) return;
+  throw Error(ErrorCode::kInvalidArgument, name,
+              "unknown field '" + name + "' (value '" + text +
+                  "'); known fields: " + field_names<Sizes>() + ", " + field_names<Variant>());
 }
 
 void ProblemFlags::add_to(CLI::App& app) {

@@ -23,6 +23,9 @@ constexpr int kMaxCount = 1'000'000;
 /// "--head-dim" for "head_dim".
 std::string flag_name(std::string_view field_name);
 
+/// Sets a field of the sizes or of the variant. Throws kInvalidArgument naming the known ones.
+void set_problem_field(Problem& problem, const std::string& name, const std::string& text);
+
 /// --batch, --heads, --head-dim …, --problem FILE.yaml. A flag overrides the file.
 class ProblemFlags {
  public:

@@ -25,6 +25,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::kDeviceMissing:
     case ErrorCode::kNvrtcMissing:
     case ErrorCode::kHostCompilerMissing:
+    case ErrorCode::kDeviceBusy:
     case ErrorCode::kDriverError:
     case ErrorCode::kOutOfMemory:
     case ErrorCode::kIo:

@@ -42,7 +42,7 @@ std::vector<NamedProblem> ModelFlags::problems() const {
     workload.dtype = variant.dtype;
   }
   const ModelProblems derived = derive_problems(read_model_config(file_), workload);
-  for (const std::string& note : derived.notes) std::cerr << "heddle: note: " << note << '\n';
+  for (const std::string& note : derived.notes) print_note(note);
   for (const UnhonouredField& field : derived.ignored) {
     print_warning(
         fmt::format("{} = {} is ignored, as {} asks: the problems tuned here are not "

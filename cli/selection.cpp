@@ -8,11 +8,12 @@
 namespace heddle {
 namespace {
 
-std::string regret_text(const Choice& choice) {
-  return fmt::format(
-      "{} ({}; expected within {:.0f} % of this size's own best)",
-      choice.match == Match::kOtherDevice ? "nearest to this" : "the nearest size that serves here",
-      canonical_text(choice.bucket), 100 * (choice.expected_regret - 1));
+std::string place_text(const Choice& choice) {
+  if (choice.match != Match::kOtherDevice) {
+    return fmt::format("the nearest size that serves here ({})", canonical_text(choice.bucket));
+  }
+  return fmt::format("{}, another device of this architecture ({} SMs), nearest to this ({})",
+                     choice.device.name, choice.device.sm_count, canonical_text(choice.bucket));
 }
 
 }  // namespace
@@ -39,17 +40,25 @@ std::string why_chosen(const Choice& choice) {
     case Match::kExact:
       return fastest + "for this size on this kind of device";
     case Match::kNearestSize:
-      return fastest + "for " + regret_text(choice);
+      return fastest + "for " + place_text(choice);
     case Match::kOtherDevice:
-      return fastest + "on another device of this architecture, " + regret_text(choice);
+      return fastest + "on " + place_text(choice);
     case Match::kPredicted:
-      if (choice.expected_regret > 1) return "predicted fastest for " + regret_text(choice);
+      if (choice.expected_regret > 1) return "predicted fastest for " + place_text(choice);
       return "predicted fastest for this size on this kind of device; nothing measured serves";
     case Match::kDefault:
       if (!choice.passed_over.empty()) return "the default: what is stored does not serve here";
       return "the default: no usable measurement or prediction is stored for it";
   }
   return {};
+}
+
+std::optional<TransferRegret> regret_of(const ServiceFlags& services, const Problem& problem,
+                                        const SelectionPlace& place, const Choice& choice) {
+  const ResultsStore store(services.results_options());
+  const SelectionQuestion question{problem.variant, bucket_of(problem.sizes),
+                                   problem.sizes.num_splits > 1};
+  return measured_regret(question, {&place.limits, &place.device}, store, choice);
 }
 
 Choice choose_config(const KernelFlags& kernel, const ServiceFlags& services,

@@ -6,6 +6,10 @@
 
 namespace heddle {
 
+void print_note(const std::string& message) {
+  std::cerr << "heddle: note: " << message << '\n';
+}
+
 void print_warning(const std::string& message) {
   std::cerr << "heddle: warning: " << message << '\n';
 }

@@ -30,6 +30,8 @@ class ServiceFlags {
   bool no_cache_ = false;
 };
 
+/// Writes "heddle: note: …" to standard error.
+void print_note(const std::string& message);
 /// Writes "heddle: warning: …" to standard error.
 void print_warning(const std::string& message);
 

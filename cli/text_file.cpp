@@ -1,6 +1,7 @@
 #include "cli/text_file.hpp"
 
 #include <fstream>
+#include <sstream>
 
 #include "generator/error.hpp"
 
@@ -13,6 +14,16 @@ void write_text_file(const std::string& flag, const std::string& path, const std
     throw Error(ErrorCode::kIo, flag,
                 "cannot write '" + path + "'; name a file in a folder that is there and writable");
   }
+}
+
+std::string read_text_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    throw Error(ErrorCode::kInvalidArgument, "file",
+                "cannot read '" + path + "'; check that the file exists and is not empty");
+  }
+  return text.str();
 }
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <exception>
 #include <iostream>
 #include <memory>
 
@@ -7,9 +8,9 @@
 
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
-#include "cli/model_flags.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_report.hpp"
+#include "cli/workload_flags.hpp"
 #include "tuner/shard.hpp"
 #include "tuner/tuner.hpp"
 #include "tuner/worker_location.hpp"
@@ -24,8 +25,7 @@ extern "C" void request_interrupt(int) {
 }
 
 struct TuneCommand {
-  ProblemFlags problem;
-  ModelFlags model;
+  WorkloadFlags workload;
   TargetFlags target;
   ServiceFlags services;
   std::vector<std::string> families;
@@ -34,14 +34,10 @@ struct TuneCommand {
   std::string shard;
   std::vector<std::string> bad;
   TuneOptions options;
+  bool wait = false;
+  bool ignore_busy = false;
   bool json = false;
 };
-
-std::vector<NamedProblem> problems_of(const TuneCommand& command) {
-  if (command.model.given()) return command.model.problems();
-  Problem problem = command.problem.resolve();
-  return {{"problem", std::move(problem)}};
-}
 
 std::string stage_label(TuneStage stage, const std::string& problem) {
   switch (stage) {
@@ -63,6 +59,9 @@ TuneOptions options_of(const TuneCommand& command) {
     options.families.push_back(config.family);
   }
   options.strategy = *enum_value<Strategy>(command.strategy);
+  options.skip_finished = command.workload.has_file();
+  if (command.wait) options.when_busy = WhenBusy::kWait;
+  if (command.ignore_busy) options.when_busy = WhenBusy::kIgnore;
   for (const std::string& name : command.bad) {
     if (name == "all") {
       for (const auto& [kind, text] : EnumNames<BadKind>::names) options.bad.push_back(kind);
@@ -88,8 +87,18 @@ std::string command_of(const TuneCommand& command, const Problem& problem) {
   return text + command.target.text();
 }
 
+/// What tells whether others use the device; null without one, or where nothing can.
+std::unique_ptr<Nvml> monitor_of(const Device* device) {
+  if (device == nullptr) return nullptr;
+  auto monitor = std::make_unique<Nvml>(device->driver().pci_bus_id(device->ordinal()));
+  if (monitor->activity()) return monitor;
+  print_note("whether another process keeps the GPU busy cannot be told here (" +
+             monitor->problem() + ")");
+  return nullptr;
+}
+
 int run_tune(const TuneCommand& command) {
-  auto problems = problems_of(command);
+  auto problems = command.workload.problems();
   drop_empty(problems);
   if (problems.empty()) return kExitDone;
   TuneOptions options = options_of(command);
@@ -120,17 +129,31 @@ int run_tune(const TuneCommand& command) {
         "candidates run in this process, since there is no heddle_tune_worker (--worker, "
         "$HEDDLE_TUNE_WORKER): a kernel that hangs or crashes takes the tuning along");
   }
-  const TuneTarget target{compiler, store, limits, device_class, device.get(), worker};
+  options.note = [&](const std::string& text) {
+    line.clear();
+    print_note(text);
+  };
+  const auto monitor = monitor_of(device.get());
+  const TuneTarget target{compiler,     store,  limits,       device_class,
+                          device.get(), worker, monitor.get()};
   std::vector<TuneReport> reports;
+  std::exception_ptr failure;  // of a later problem, after what the earlier ones have given
   for (const NamedProblem& problem : problems) {
     if (interrupt_requested) break;
     current = problem.name;
     options.command = command_of(command, problem.problem);
-    reports.push_back(tune(target, problem, options));
+    try {
+      reports.push_back(tune(target, problem, options));
+    } catch (const Error&) {
+      if (reports.empty()) throw;
+      failure = std::current_exception();
+      break;
+    }
   }
   line.clear();
   std::cout << (command.json ? reports_json(reports) : reports_table(reports, device_class));
   if (const std::string where = where_stored(store); !where.empty()) std::cerr << where << '\n';
+  if (failure) std::rethrow_exception(failure);
   if (interrupt_requested) return kExitInterrupted;
   for (const TuneReport& report : reports) {
     if (!report.winner) return kExitAnswerIsNo;
@@ -146,8 +169,7 @@ void register_tune(const CommandSink& sink) {
                             "find the fastest kernel for a problem or a model on the GPU here (or, "
                             "with --arch and no GPU, rank compiled kernels by predicted cost)",
                             [command] { return run_tune(*command); });
-  command->problem.add_to(verb);
-  command->model.add_to(verb);
+  command->workload.add_to(verb);
   command->target.add_to(verb);
   command->services.add_to(verb);
   verb.add_option("--families", command->families, "only these families")->delimiter(',');
@@ -165,6 +187,10 @@ void register_tune(const CommandSink& sink) {
                 "measure with inputs that stay in the L2 cache, and say so in the rows");
   verb.add_flag("--fresh", command->options.fresh,
                 "measure anew what this heddle, driver and NVRTC have measured before");
+  CLI::Option* wait = verb.add_flag("--wait", command->wait,
+                                    "while another process keeps the GPU busy, wait, and do not "
+                                    "refuse");
+  verb.add_flag("--ignore-busy", command->ignore_busy, "measure all the same")->excludes(wait);
   verb.add_option("--shard", command->shard,
                   "only part i of n, as 2/8: of the problems, or of the candidates where there are "
                   "fewer problems; db merge joins the parts, and tuning once more chooses");

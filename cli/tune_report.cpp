@@ -50,6 +50,9 @@ std::string course_text(const TuneReport& report) {
   if (report.lost_workers > 0) {
     text += fmt::format("{}: {} worker(s) lost to candidates\n", name, report.lost_workers);
   }
+  if (report.earlier) {
+    return text + name + ": tuned to its end by an earlier run (--fresh tunes it anew)\n";
+  }
   if (report.predicted || !report.winner) return text;
   if (!report.stopped.empty()) text += fmt::format("{}: stopped: {}\n", name, report.stopped);
   if (!report.finished) return text + name + ": not finished: the best so far\n";
@@ -110,6 +113,7 @@ std::string reports_json(const std::vector<TuneReport>& reports) {
                         {"measured", report.measured},
                         {"evidence", report.predicted ? "predicted" : "measured"},
                         {"known", report.known},
+                        {"earlier", report.earlier},
                         {"finished", report.finished},
                         {"stopped", report.stopped},
                         {"lost_workers", report.lost_workers},

@@ -5,25 +5,11 @@
 #include "generator/cost_model.hpp"
 #include "generator/knobs.hpp"
 #include "generator/legality.hpp"
+#include "generator/search_space.hpp"
 #include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
-
-/// What the tuner may try: every combination of a row's values that reject() accepts.
-struct KnobLists {
-  Family family;
-  std::vector<int> tile_m, tile_n, warps, stages;
-  bool scaled = false;  ///< for 8-bit inputs, the others for 16-bit ones
-};
-
-const KnobLists kKnobLists[] = {
-    {Family::kUnfused, {64, 128}, {64, 128}, {4, 8}, {1, 2, 3}},
-    {Family::kFa1, {32, 64, 128, 192, 256}, {64, 128, 192, 256}, {4, 8}, {1, 2}},
-    {Family::kFa2, {16, 32, 64, 128, 192}, {32, 48, 64, 96, 128}, {1, 2, 4, 8}, {1, 2, 3}},
-    {Family::kFa3, {64, 128, 192}, {64, 80, 96, 112, 128, 176}, {4, 8, 12}, {2, 3, 4}},
-    {Family::kFa3, {64, 128, 192, 256}, {64, 96, 128, 160, 224}, {4, 8, 12, 16}, {2, 3, 4}, true},
-};
 
 /// Replaces each config by one per value of the knob.
 template <class Value>
@@ -73,36 +59,54 @@ bool has_too_few_blocks(const Problem& problem, const KernelConfig& config) {
          problem.sizes.seqlen_kv < static_cast<long long>(kCheckedSumBlocks) * config.tile_n;
 }
 
-/// fa3's knobs beside its tiles. Drawing tiles pays where they differ in length, not elsewhere.
-void expand_pipeline(std::vector<KernelConfig>& configs, const Variant& variant) {
-  const bool causal = variant.mask == MaskKind::kCausal;
-  expand(configs, &KernelConfig::query_stages, {1, 2});
-  expand(configs, &KernelConfig::scheduler,
-         {TileScheduler::kTilePerBlock, causal ? TileScheduler::kDynamic : TileScheduler::kStatic});
-  expand(configs, &KernelConfig::ping_pong, {false, true});
-  expand(configs, &KernelConfig::tma_store, {false, true});
-  if (causal) expand(configs, &KernelConfig::skip_masked, {false, true});
-  expand(configs, &KernelConfig::pack_gqa, {false, true});
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    words.push_back(list.substr(0, comma));
+    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+  }
+  return words;
+}
+
+template <class Enum>
+bool admits(std::string_view list, Enum value) {
+  const auto words = words_of(list);
+  return words.empty() || std::find(words.begin(), words.end(), enum_name(value)) != words.end();
+}
+
+/// Replaces each config by one per value of the line's knob. Names and values were checked when the
+/// space was read.
+void expand(std::vector<KernelConfig>& configs, const SearchSpaceLine& line) {
+  for_each_field(KernelConfig{}, [&](const auto& knob, const auto& neutral) {
+    if (knob.name != line.knob) return;
+    std::vector<std::remove_cvref_t<decltype(neutral)>> values;
+    for (const std::string_view word : words_of(line.values)) {
+      auto value = neutral;
+      parse_value(word, value);
+      values.push_back(value);
+    }
+    expand(configs, knob.member, values);
+  });
+}
+
+/// What fa3's switches are known to lose by.
+void prune_pipeline(std::vector<KernelConfig>& configs, const Variant& variant) {
   std::erase_if(configs, [&](const KernelConfig& config) {
     return is_hopeless(config) || has_no_registers_for_notes(variant, config);
   });
 }
 
-/// Both values of a switch where it changes the kernel; elsewhere its default stays, so that no two
-/// candidates emit the same text.
-void expand_switches(std::vector<KernelConfig>& configs, const Variant& variant, Family family) {
-  const auto applies = [&](std::string_view knob) { return knob_applies(knob, family, variant); };
-  if (applies("query_in_registers")) {
-    expand(configs, &KernelConfig::query_in_registers, {false, true});
+/// The lines of a family that fit the variant: one a knob. A knob that does not change the kernel
+/// keeps its default, so that no two candidates emit the same text.
+std::vector<SearchSpaceLine> lines_of(Family family, const Variant& variant) {
+  std::vector<SearchSpaceLine> lines;
+  for (const SearchSpaceLine& line : search_space()) {
+    const bool fits = line.family == enum_name(family) && admits(line.dtypes, variant.dtype) &&
+                      admits(line.masks, variant.mask) && knob_applies(line.knob, family, variant);
+    if (fits && (lines.empty() || lines.back().knob != line.knob)) lines.push_back(line);
   }
-  if (applies("running_max")) {
-    std::vector<RunningMax> values{RunningMax::kLazy, RunningMax::kEveryBlock};
-    if (family == Family::kFa3) values.push_back(RunningMax::kCheckedSum);
-    expand(configs, &KernelConfig::running_max, values);
-  }
-  if (applies("split_kv")) expand(configs, &KernelConfig::split_kv, {false, true});
-  if (family == Family::kFa3) return expand_pipeline(configs, variant);
-  if (applies("longest_first")) expand(configs, &KernelConfig::longest_first, {true, false});
+  return lines;
 }
 
 std::vector<RankedConfig> rank(const std::vector<KernelConfig>& configs, const Problem& problem,
@@ -125,22 +129,21 @@ std::vector<RankedConfig> rank(const std::vector<KernelConfig>& configs, const P
 
 std::vector<KernelConfig> enumerate_candidates(const Variant& variant, const DeviceLimits& limits,
                                                Family family) {
-  const auto lists =
-      std::find_if(std::begin(kKnobLists), std::end(kKnobLists), [&](const KnobLists& row) {
-        return row.family == family && row.scaled == (variant.dtype == DataType::kE4m3);
-      });
-  if (lists == std::end(kKnobLists)) return {};
+  const auto lines = lines_of(family, variant);
+  if (lines.empty()) return {};
   KernelConfig base;
   base.family = family;
   std::vector<KernelConfig> configs{base};
-  expand(configs, &KernelConfig::tile_m, lists->tile_m);
-  expand(configs, &KernelConfig::tile_n, lists->tile_n);
-  expand(configs, &KernelConfig::warps, lists->warps);
-  expand(configs, &KernelConfig::stages, lists->stages);
+  for (const SearchSpaceLine& line : lines) {
+    if (!line.is_switch) expand(configs, line);
+  }
   // Before the switches multiply what tile shapes alone rule out. Switches only ever add registers.
   std::erase_if(configs,
                 [&](const auto& config) { return reject(variant, config, limits).has_value(); });
-  expand_switches(configs, variant, family);
+  for (const SearchSpaceLine& line : lines) {
+    if (line.is_switch) expand(configs, line);
+  }
+  if (family == Family::kFa3) prune_pipeline(configs, variant);
   std::erase_if(configs,
                 [&](const auto& config) { return reject(variant, config, limits).has_value(); });
   return configs;

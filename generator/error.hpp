@@ -23,6 +23,7 @@ enum class ErrorCode {
   kIo,                 ///< a file could not be read or written
   kInternal,           ///< a fault of heddle's own
   kHostCompilerMissing,  ///< no C++ compiler to run kernels on the CPU with
+  kDeviceBusy,           ///< others use the device, so that nothing can be measured on it
 };
 
 /// The one exception of the library's inside; it never crosses the C ABI.

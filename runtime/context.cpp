@@ -24,7 +24,7 @@ void Context::launch(Call& call) {
   if (entry == nullptr) {
     entry = &resolve(call.problem, {key, call.stream, true});
   } else {
-    hot_hits_.fetch_add(1, std::memory_order_relaxed);
+    hot_hits_.add_one();
   }
   if (!entry->pointers_checked.load(std::memory_order_relaxed)) {
     require_device_memory(provider_.driver().api(), call.pointers, entry->device);
@@ -89,7 +89,7 @@ void Context::quantise(const QuantiseCall& call) {
 Context::Counters Context::counters() const {
   return {.compiles = provider_.compile_count(),
           .database_reads = provider_.database_reads(),
-          .hot_hits = hot_hits_.load(std::memory_order_relaxed),
+          .hot_hits = hot_hits_.sum(),
           .misses = misses_.load(std::memory_order_relaxed)};
 }
 

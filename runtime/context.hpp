@@ -10,6 +10,7 @@
 #include "runtime/kernel_entry.hpp"
 #include "runtime/miss_gate.hpp"
 #include "runtime/quantiser.hpp"
+#include "runtime/striped_counter.hpp"
 
 namespace heddle {
 
@@ -90,7 +91,7 @@ class Context {
   Quantiser quantiser_{provider_};
   KernelTable table_;
   MissGate gate_;
-  std::atomic<long long> hot_hits_{0};
+  StripedCounter hot_hits_;
   std::atomic<long long> misses_{0};
 };
 

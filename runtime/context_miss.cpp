@@ -62,11 +62,16 @@ std::string Context::explain(Problem problem) {
   const Choice choice =
       entry != nullptr ? entry->provided.choice : provider_.choose(question_of(problem), device);
   const LaunchPlan plan = plan_launch(problem, choice.config, provider_.limits(device));
+  std::string regret;
+  if (is_transfer(choice)) {
+    const auto known = provider_.regret(question_of(problem), choice, device);
+    regret = "regret: " + regret_text(known) + "\n";
+  }
   std::string text = fmt::format(
-      "match: {}\nexpected_regret: {:.3g}\nconfig: {}\nresident: {}\nnum_splits: {}\n"
+      "match: {}\n{}config: {}\nresident: {}\nnum_splits: {}\n"
       "workspace_bytes: {}\n",
-      enum_name(choice.match), choice.expected_regret, full_text(choice.config),
-      entry != nullptr ? "yes" : "no", plan.num_splits, plan.workspace_bytes);
+      enum_name(choice.match), regret, full_text(choice.config), entry != nullptr ? "yes" : "no",
+      plan.num_splits, plan.workspace_bytes);
   for (const PassedOver& other : choice.passed_over) {
     text += fmt::format("passed_over: {} {}: {}\n", enum_name(other.match), full_text(other.config),
                         other.reason);

@@ -31,6 +31,7 @@ class Driver {
   const std::string& library_path() const;  ///< the file the loader took
   int device_count() const;
   std::string device_name(int device) const;
+  std::string pci_bus_id(int device) const;  ///< "0000:17:00.0", as other libraries know it
   DeviceLimits device_limits(int device) const;
   DeviceClass device_class(int device) const;
 

@@ -85,6 +85,7 @@ constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
   X(cuDeviceGetCount, cuDeviceGetCount, DriverResult(int*))                                        \
   X(cuDeviceGet, cuDeviceGet, DriverResult(DeviceHandle*, int))                                    \
   X(cuDeviceGetName, cuDeviceGetName, DriverResult(char*, int, DeviceHandle))                      \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, DriverResult(char*, int, DeviceHandle))              \
   X(cuDeviceGetAttribute, cuDeviceGetAttribute, DriverResult(int*, DeviceAttribute, DeviceHandle)) \
   X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,                                            \
     DriverResult(DriverContext*, DeviceHandle))                                                    \

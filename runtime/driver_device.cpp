@@ -45,6 +45,14 @@ const DeviceLimits& architecture_row(const Driver& driver, int device, int major
 
 }  // namespace
 
+std::string Driver::pci_bus_id(int device) const {
+  std::array<char, 32> id{};
+  const DeviceHandle handle = device_handle(*this, device);
+  check_driver(api(), api().cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), handle),
+               "cuDeviceGetPCIBusId");
+  return id.data();
+}
+
 std::string Driver::device_name(int device) const {
   std::array<char, 256> name{};
   const DeviceHandle handle = device_handle(*this, device);

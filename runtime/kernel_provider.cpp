@@ -24,6 +24,7 @@ Compiler::Options compiler_options(const KernelProvider::Options& options) {
   result.cache.path = options.cache_path;
   result.cache.warn = options.log;
   result.cache_only = !options.use_jit;
+  result.memory_bytes = options.compiled_bytes;
   return result;
 }
 
@@ -73,6 +74,11 @@ SelectionTarget KernelProvider::selection_target(int device) {
 
 Choice KernelProvider::choose(const SelectionQuestion& question, int device) {
   return select(question, selection_target(device), &results_);
+}
+
+std::optional<TransferRegret> KernelProvider::regret(const SelectionQuestion& question,
+                                                     const Choice& choice, int device) {
+  return measured_regret(question, selection_target(device), results_, choice);
 }
 
 /// What failed so far, and how it began.

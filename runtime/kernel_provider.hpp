@@ -39,6 +39,8 @@ class KernelProvider {
     std::string results_path;
     std::string cache_path;
     bool use_jit = true;
+    /// Of compiled code kept beside what is loaded, so that another context need not read it again.
+    long long compiled_bytes = Compiler::Options{}.memory_bytes;
     LogSink log;  ///< may be empty
   };
   explicit KernelProvider(const Options& options);
@@ -51,6 +53,9 @@ class KernelProvider {
 
   /// What the stored results say; compiles nothing.
   Choice choose(const SelectionQuestion& question, int device);
+  /// What is known of how much that loses; reads much of the database.
+  std::optional<TransferRegret> regret(const SelectionQuestion& question, const Choice& choice,
+                                       int device);
   /// Compiles and loads. Where the chosen config fails, the next one that serves is taken (stored
   /// ones, then the default, then the cheapest predicted) and the log told.
   ProvidedKernels provide(const SelectionQuestion& question, const Choice& choice,

@@ -147,6 +147,7 @@ Choice select(const SelectionQuestion& question, const SelectionTarget& target,
       choice.expected_regret = found->expected_regret;
       choice.partial = found->partial;
       choice.bucket = found->bucket;
+      choice.device = found->device;
       return choice;
     }
   }
@@ -159,6 +160,29 @@ Choice select(const SelectionQuestion& question, const SelectionTarget& target,
   }
   throw Error(ErrorCode::kNoLegalConfig, "num_splits",
               "num_splits: no kernel that splits the keys is legal here; give 0 (automatic)");
+}
+
+bool is_transfer(const Choice& choice) {
+  return choice.match == Match::kNearestSize || choice.match == Match::kOtherDevice;
+}
+
+std::optional<TransferRegret> measured_regret(const SelectionQuestion& question,
+                                              const SelectionTarget& target,
+                                              const ResultsStore& store, const Choice& choice) {
+  if (!is_transfer(choice)) return std::nullopt;
+  return transfer_regret(store.evidence_of(question.variant),
+                         {choice.bucket, question.bucket, choice.device, *target.device});
+}
+
+std::string regret_text(const std::optional<TransferRegret>& regret) {
+  if (!regret)
+    return "how far from this size's own best is not known: nothing stored compares them";
+  const auto percent = [](double ratio) { return 100 * (ratio - 1); };
+  return fmt::format(
+      "where such a winner was measured beside a place's own, it was {:.1f} % slower on average, "
+      "{:.1f} % at worst ({} {})",
+      percent(regret->mean), percent(regret->worst), regret->samples,
+      regret->samples == 1 ? "sample" : "samples");
 }
 
 std::vector<Choice> fallbacks(const SelectionQuestion& question, const SelectionTarget& target,

@@ -1,6 +1,7 @@
 #pragma once
 // Which config serves a problem: stored result, else the default. No device, no compiler.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "generator/bucket.hpp"
 #include "generator/kernel_config.hpp"
 #include "tuning_db/results_store.hpp"
+#include "tuning_db/transfer_regret.hpp"
 
 namespace heddle {
 
@@ -35,6 +37,7 @@ struct Choice {
   Match match = Match::kDefault;
   double expected_regret = 1;  ///< factor of time, 1 = none known
   SizeBucket bucket;           ///< what the stored evidence is for
+  DeviceClass device;          ///< and where it is from
   bool partial = false;        ///< the best so far of a tuning that did not come to its end
   std::vector<PassedOver> passed_over;  ///< the first of them, as looked at
 };
@@ -50,6 +53,16 @@ bool is_usable(const SelectionQuestion& question, const SelectionTarget& target,
 Choice select(const SelectionQuestion& question, const SelectionTarget& target,
               const ResultsStore* store, const std::vector<PassedOver>& failed = {});
 inline constexpr int kMostFailures = 2;
+
+/// Whether it was measured elsewhere: for another size, or on another device.
+bool is_transfer(const Choice& choice);
+/// What choices like this one have cost where that was measured; nullopt where nothing says, and
+/// for what is no transfer. Reads all rows of the variant: for people, not for serving.
+std::optional<TransferRegret> measured_regret(const SelectionQuestion& question,
+                                              const SelectionTarget& target,
+                                              const ResultsStore& store, const Choice& choice);
+/// "… 2.1 % slower on average, 4 % at worst (12 samples)", or that nothing is known.
+std::string regret_text(const std::optional<TransferRegret>& regret);
 
 /// What to try, best first, when no stored config compiles and loads: the default, then the
 /// cheapest predicted ones. Never holds a failed one.

@@ -7,7 +7,8 @@ add_library(heddle_static STATIC
   $<TARGET_OBJECTS:heddle_core>
   $<TARGET_OBJECTS:heddle_generator>
   $<TARGET_OBJECTS:heddle_tuning_db>
-  $<TARGET_OBJECTS:heddle_fmt>)
+  $<TARGET_OBJECTS:heddle_fmt>
+  $<TARGET_OBJECTS:heddle_yaml>)
 add_library(heddle::runtime_static ALIAS heddle_static)
 set_target_properties(heddle_static PROPERTIES EXPORT_NAME runtime_static OUTPUT_NAME heddle)
 # The C ABI is then as hidden as the rest: two plugins that hold a copy each never meet.

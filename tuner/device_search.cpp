@@ -259,7 +259,11 @@ void search_on_device(TuningSession& session) {
   // Without a worker this thread works in the device's context; the caller gets his own back.
   const Device& device = *session.target.device;
   const ContextScope scope(device.driver().api(), device.context());
-  DeviceSearch(session).run();
+  try {
+    DeviceSearch(session).run();
+  } catch (const WorkerLost& lost) {  // while the first worker started
+    if (lost.why != WorkerLost::Why::kInterrupted || !session.interrupted()) throw;
+  }
 }
 
 }  // namespace heddle

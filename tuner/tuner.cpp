@@ -2,6 +2,7 @@
 
 #include <map>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 
 namespace heddle {
 namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
 
 std::uint64_t fresh_seed() {
   std::random_device device;
@@ -30,6 +33,23 @@ void summarise(TuningSession& session) {
   for (const auto& [reason, times] : reasons) {
     session.report.failures.push_back(fmt::format("{} x {}", times, reason));
   }
+}
+
+/// Costs nothing of a budget.
+void await_device(TuningSession& session) {
+  const TuneTarget& target = session.target;
+  const TuneOptions& options = session.options;
+  if (target.monitor == nullptr) return;
+  const auto start = std::chrono::steady_clock::now();
+  const GpuWatch watch{[&] { return target.monitor->activity(); },
+                       [&] {
+                         std::this_thread::sleep_for(kBetweenLooks);
+                         return !options.interrupted || !options.interrupted();
+                       }};
+  const std::string name =
+      fmt::format("GPU {} ({})", target.device->ordinal(), target.device_class.name);
+  await_idle_gpu(watch, options.when_busy, name, options.note);
+  session.start += std::chrono::steady_clock::now() - start;
 }
 
 }  // namespace
@@ -79,6 +99,11 @@ TuneReport tune(const TuneTarget& target, const NamedProblem& problem, const Tun
     predict_only(session);
   } else {
     if (!options.fresh) recall(session.context, session.list.all);
+    const bool may_skip = options.skip_finished && !options.fresh && options.shard.count == 1;
+    if (may_skip && recall_choice(session.context, session.list, session.report)) {
+      return std::move(session.report);
+    }
+    await_device(session);
     search_on_device(session);
   }
   summarise(session);

@@ -12,6 +12,7 @@
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/measure.hpp"
+#include "tuner/busy_gpu.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/config_kernels.hpp"
 #include "tuner/named_problem.hpp"
@@ -47,13 +48,17 @@ struct TuneOptions {
   std::uint64_t seed = 0;  ///< of inputs and random choices; 0 = drawn afresh
   bool warm = false;       ///< measure with inputs that stay in the L2 cache
   bool fresh = false;      ///< measure also what is known already
+  /// Leave a problem as it is that an earlier run of the same command has tuned to its end.
+  bool skip_finished = false;
   /// Only these candidates, and none is chosen: that is for who tunes when all parts are merged.
   Shard shard;
   std::vector<BadKind> bad;  ///< candidates made to fail, for tests
   bool only_bad = false;     ///< and no others
-  std::string command;       ///< kept in each row's provenance
+  WhenBusy when_busy = WhenBusy::kRefuse;
+  std::string command;  ///< kept in each row's provenance
   std::function<void(const TuneProgress&)> progress;
-  std::function<bool()> interrupted;  ///< asked often
+  std::function<void(const std::string&)> note;  ///< what the user should know
+  std::function<bool()> interrupted;             ///< asked often
 };
 
 struct Candidate {
@@ -79,6 +84,7 @@ struct TuneReport {
   int lost_workers = 0;
   bool predicted = false;
   bool part = false;      ///< of the candidates only (a shard): nothing is chosen
+  bool earlier = false;   ///< nothing was done: an earlier run of the same command chose the winner
   bool finished = false;  ///< the search came to its end, or to that of its budget
   std::string stopped;    ///< why it did not, where neither the user nor a budget ended it
   double noise = 0;       ///< by which two copies of one kernel differed, as a fraction
@@ -95,6 +101,8 @@ struct TuneTarget {
   DeviceClass device_class;
   const Device* device = nullptr;
   WorkerSetup worker;  ///< with no program: candidates run in this process
+  /// Of that device; null = nobody looks whether others use it.
+  Nvml* monitor = nullptr;
 };
 
 /// Tunes one problem and stores a row per candidate as soon as it is measured, predicted or failed.

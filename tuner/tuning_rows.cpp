@@ -131,6 +131,46 @@ void recall(const RowContext& context, std::vector<Candidate>& candidates) {
   }
 }
 
+bool recall_choice(const RowContext& context, const CandidateList& list, TuneReport& report) {
+  const auto rows =
+      context.target.store.rows_of(context.problem.variant, context.target.device_class);
+  const auto with_times = [&](const Measurement& row) -> std::optional<Candidate> {
+    for (const Candidate& candidate : list.all) {
+      if (candidate.bad || !(candidate.config == row.config)) continue;
+      if (!same_makers(row.provenance, provenance_of(context, candidate))) return std::nullopt;
+      Candidate found = candidate;
+      take_over(row, found);
+      found.timing.emplace();
+      found.timing->median_seconds = row.median_seconds;
+      found.timing->spread_seconds = row.spread_seconds;
+      found.timing->clock_mhz = row.clock_mhz;
+      return found;
+    }
+    return std::nullopt;
+  };
+  const auto is_of_this = [&](const Measurement& row) {
+    return fields_equal(row.sizes, context.problem.sizes) && row.warm == context.warm &&
+           row.provenance.command == context.command && counts(row);
+  };
+  const Measurement* choice = nullptr;
+  for (const Measurement& row : rows) {
+    if (!row.chosen || !is_of_this(row)) continue;
+    if (choice == nullptr || choice->provenance.when <= row.provenance.when) choice = &row;
+  }
+  if (choice != nullptr) report.winner = with_times(*choice);
+  if (!report.winner) return false;
+  for (const Measurement& row : rows) {  // the last of its rows is that of the last race
+    const bool is_default = list.base && row.config == list.all[*list.base].config;
+    if (is_default && is_of_this(row) && row.tuning == choice->tuning &&
+        row.evidence == Evidence::kMeasured) {
+      report.baseline = with_times(row);
+    }
+  }
+  report.noise = choice->noise;
+  report.earlier = report.finished = true;
+  return true;
+}
+
 std::vector<KernelConfig> near_winners(const TuneTarget& target, const Problem& problem) {
   std::vector<KernelConfig> configs;
   target.store.find(problem.variant, bucket_of(problem.sizes), target.device_class,

@@ -1,6 +1,7 @@
 #pragma once
 // Between candidates and rows of the results database.
 
+#include "tuner/candidate_list.hpp"
 #include "tuner/tuner.hpp"
 
 namespace heddle {
@@ -23,6 +24,10 @@ Measurement row_of(const RowContext& context, const Candidate& candidate, double
 /// candidate's failure, or its check and `relative`, and `known`. What others have measured is a
 /// hint at most (near_winners).
 void recall(const RowContext& context, std::vector<Candidate>& candidates);
+
+/// After recall(): what an earlier run of the same command chose for this problem, with the default
+/// as it measured it. False = none has come to its end.
+bool recall_choice(const RowContext& context, const CandidateList& list, TuneReport& report);
 
 /// Configs that the database would answer here, nearest first: measured for this size by other
 /// versions, for other sizes, on other devices.

@@ -154,11 +154,13 @@ struct Lookup {
   double median_seconds = 0;
   /// Expected slowdown against this size's own optimum, as a factor >= 1; 1 for an exact match.
   /// kRegretPerDoubling per doubling of distance: |log2| of the ratio of each bucket field and, on
-  /// another device, of the SM counts. An assumption to rank and warn by, not a measurement.
+  /// another device, of the SM counts. An assumption to rank by, not a measurement
+  /// (transfer_regret.hpp).
   double expected_regret = 1;
   SizeBucket bucket;  ///< the size it was measured or predicted for
   /// Measured, but only the best so far of a tuning that did not end.
   bool partial = false;
+  DeviceClass device;  ///< where it was measured or predicted
 };
 
 /// What whoever asked makes of an answer.

@@ -70,14 +70,6 @@ double doublings(double left, double right) {
   return std::abs(std::log2(std::max(left, 1.0)) - std::log2(std::max(right, 1.0)));
 }
 
-double bucket_distance(const SizeBucket& left, const SizeBucket& right) {
-  double distance = 0;
-  for_each_field(left, [&](const auto& entry, const auto& value) {
-    distance += doublings(value, right.*(entry.member));
-  });
-  return distance;
-}
-
 Acceptance acceptance(const Question& question) {
   const DeviceClass device = question.device;
   const SizeBucket bucket = question.bucket;
@@ -113,14 +105,26 @@ void keep_better(std::map<std::string, const Measurement*>& best, const Measurem
 
 }  // namespace
 
+double size_distance(const SizeBucket& left, const SizeBucket& right) {
+  double distance = 0;
+  for_each_field(left, [&](const auto& entry, const auto& value) {
+    distance += doublings(value, right.*(entry.member));
+  });
+  return distance;
+}
+
+double device_distance(const DeviceClass& left, const DeviceClass& right) {
+  return doublings(left.sm_count, right.sm_count);
+}
+
 std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Question& question,
                                   const Judge& judge) {
   const auto wanted =
       question.match == Match::kPredicted ? Evidence::kPredicted : Evidence::kMeasured;
   auto standing = contenders(rows, wanted, acceptance(question));
   const auto distance_of = [&](const Contender& contender) {
-    return std::pair(doublings(contender.row->device.sm_count, question.device.sm_count),
-                     bucket_distance(contender.row->bucket, question.bucket));
+    return std::pair(device_distance(contender.row->device, question.device),
+                     size_distance(contender.row->bucket, question.bucket));
   };
   // Equal ones keep the order of contenders(), which is that of the canonical texts.
   std::stable_sort(standing.begin(), standing.end(), [&](const auto& left, const auto& right) {
@@ -136,9 +140,9 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
     const auto [device_distance, size_distance] = distance_of(contender);
     const double regret = std::pow(1 + kRegretPerDoubling, device_distance + size_distance);
     const bool partial = wanted == Evidence::kMeasured && !contender.row->chosen;
-    const Lookup answer{contender.row->config,         question.match,
-                        contender.row->median_seconds, regret,
-                        contender.row->bucket,         partial};
+    const Lookup answer{
+        contender.row->config, question.match, contender.row->median_seconds, regret,
+        contender.row->bucket, partial,        contender.row->device};
     const Verdict verdict = judge(answer);
     if (verdict == Verdict::kTake) return answer;
     if (verdict == Verdict::kNextPlace) left.insert(contender.place());

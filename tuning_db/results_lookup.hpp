@@ -32,6 +32,10 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
 /// Best row per (variant, bucket, device): measured ones first, predicted where there is none.
 std::vector<Measurement> best_rows(const std::vector<Measurement>& rows);
 
+/// How far apart, in doublings: of each field of the buckets; of the SM counts.
+double size_distance(const SizeBucket& left, const SizeBucket& right);
+double device_distance(const DeviceClass& left, const DeviceClass& right);
+
 /// Whether it has the later time; within one second, the later place in its tuning, else the later
 /// place in the total order (a failure comes after a success).
 bool is_newer(const Measurement& left, const Measurement& right);

@@ -128,11 +128,17 @@ std::optional<Measurement> measurement_of(const std::vector<ColumnValue>& values
 }
 
 std::string row_checksum(const std::vector<Column>& columns) {
-  const auto defaults = columns_of(Measurement{});
+  std::vector<ColumnValue> values;
+  for (const Column& column : columns) values.push_back(column.value);
+  return row_checksum(values, columns_of(Measurement{}));
+}
+
+std::string row_checksum(const std::vector<ColumnValue>& values,
+                         const std::vector<Column>& defaults) {
   std::string text;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].value == defaults.at(i).value) continue;
-    text += columns[i].name + '=' + text_of(columns[i].value) + ',';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == defaults.at(i).value) continue;
+    text += defaults[i].name + '=' + text_of(values[i]) + ',';
   }
   return hash_text(text).hex();
 }

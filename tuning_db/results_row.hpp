@@ -25,6 +25,9 @@ std::optional<Measurement> measurement_of(const std::vector<ColumnValue>& values
 /// Over names and values of every data column that is not at its default, so that a column added
 /// later, with a neutral default, leaves the checksums of older rows valid.
 std::string row_checksum(const std::vector<Column>& columns);
+/// The same of values as they were read, for many rows: `defaults` are those of Measurement{}.
+std::string row_checksum(const std::vector<ColumnValue>& values,
+                         const std::vector<Column>& defaults);
 
 /// What is stored: valid UTF-8, finite numbers, a time.
 Measurement normalised(Measurement measurement);

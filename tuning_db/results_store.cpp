@@ -133,6 +133,23 @@ std::vector<Measurement> ResultsStore::rows_of(const Variant& variant,
   return rows;
 }
 
+std::vector<Measurement> ResultsStore::evidence_of(const Variant& variant) const {
+  const std::lock_guard lock(state_->mutex);
+  const SizeBucket any_size;
+  const DeviceClass any_device;
+  const RowQuery query{variant, any_size, any_device, RowFilter::kAnyDevice};
+  std::vector<Measurement> rows;
+  state_->database.read([&](SQLite::Database& file) { rows = select_rows(file, query); });
+  const auto add = [&](const std::vector<Measurement>& others) {
+    for (const Measurement& row : others) {
+      if (is_selected(row, query)) rows.push_back(row);
+    }
+  };
+  add(state_->unwritten);
+  add(*state_->shipped);
+  return rows;
+}
+
 std::vector<Measurement> ResultsStore::winners() const {
   return best_rows(list());
 }

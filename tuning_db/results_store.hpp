@@ -56,6 +56,8 @@ class ResultsStore {
   std::vector<Measurement> list() const;  ///< every readable user row, in a stable order
   /// Those for a variant on a device class, in the order of their recording.
   std::vector<Measurement> rows_of(const Variant& variant, const DeviceClass& device) const;
+  /// Those for a variant on any device, shipped ones too.
+  std::vector<Measurement> evidence_of(const Variant& variant) const;
   std::vector<Measurement> winners() const;  ///< best of them per (variant, bucket, device)
 
   struct Pruning {

@@ -10,6 +10,9 @@ namespace {
 constexpr const char* kHashColumns =
     "checksum, variant_hash, bucket_hash, device_hash, config_hash";
 constexpr int kHashCount = 5;
+/// The words of the index measurements_by_failed_check, without which SQLite does not use it. A
+/// canonical text begins with its first field unless that is false, the default.
+const std::string kCheckFailed = "substr(check_record, 1, 11) <> 'passed=true'";
 
 /// "a", "b", …: quoted, because "when" is a word of SQL's.
 std::string data_column_names() {
@@ -56,25 +59,19 @@ std::vector<ColumnValue> read_values(SQLite::Statement& statement) {
   return values;
 }
 
-std::optional<Measurement> read_row(SQLite::Statement& statement) {
-  auto row = measurement_of(read_values(statement));
-  if (!row) return std::nullopt;
-  const bool intact = row_checksum(columns_of(*row)) == statement.getColumn(0).getString();
-  return intact ? row : std::nullopt;
-}
-
 /// Whether the row is as it was written, known fields or not.
-bool is_intact(SQLite::Statement& statement) {
-  auto columns = columns_of(Measurement{});
-  auto values = read_values(statement);
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].value = std::move(values[i]);
-  return row_checksum(columns) == statement.getColumn(0).getString();
+bool is_intact(SQLite::Statement& statement, const std::vector<ColumnValue>& values,
+               const std::vector<Column>& defaults) {
+  return row_checksum(values, defaults) == statement.getColumn(0).getString();
 }
 
 std::vector<Measurement> read_rows(SQLite::Statement& statement) {
+  const auto defaults = columns_of(Measurement{});
   std::vector<Measurement> rows;
   while (statement.executeStep()) {
-    if (auto row = read_row(statement)) rows.push_back(std::move(*row));
+    const auto values = read_values(statement);
+    if (!is_intact(statement, values, defaults)) continue;
+    if (auto row = measurement_of(values)) rows.push_back(std::move(*row));
   }
   return rows;
 }
@@ -102,15 +99,21 @@ void insert_rows(SQLite::Database& database, const std::vector<Measurement>& row
 }
 
 std::vector<Measurement> select_rows(SQLite::Database& database, const RowQuery& query) {
-  std::string where = "WHERE variant_hash = ?1 AND device_hash ";
-  where += query.filter == RowFilter::kOtherDevices ? "<> ?2 " : "= ?2 ";
+  const bool any_device = query.filter == RowFilter::kAnyDevice;
+  const std::string same_variant =
+      select_text() + "WHERE variant_hash = ?1 " + (any_device ? "" : "AND device_hash ");
+  std::string text = same_variant;
   if (query.filter == RowFilter::kExact) {
-    // A canonical text begins with its first field unless that is false, the default.
-    where += "AND (bucket_hash = ?3 OR check_record NOT LIKE 'passed=true%') ";
+    // Two halves, each with an index that holds nothing else: rows of other sizes are not touched.
+    text += "= ?2 AND bucket_hash = ?3 UNION ALL " + same_variant +
+            "= ?2 AND bucket_hash <> ?3 AND " + kCheckFailed;
+  } else {
+    if (!any_device) text += query.filter == RowFilter::kOtherDevices ? "<> ?2 " : "= ?2 ";
+    text += "ORDER BY id";
   }
-  SQLite::Statement statement(database, select_text() + where + "ORDER BY id");
+  SQLite::Statement statement(database, text);
   statement.bind(1, canonical_hash(query.variant).hex());
-  statement.bind(2, canonical_hash(query.device).hex());
+  if (!any_device) statement.bind(2, canonical_hash(query.device).hex());
   if (query.filter == RowFilter::kExact) statement.bind(3, canonical_hash(query.bucket).hex());
   return read_rows(statement);
 }
@@ -122,14 +125,16 @@ std::vector<Measurement> select_all_rows(SQLite::Database& database) {
 
 RowCensus count_rows(SQLite::Database& database) {
   SQLite::Statement statement(database, select_text());
+  const auto defaults = columns_of(Measurement{});
   RowCensus census;
   while (statement.executeStep()) {
-    if (read_row(statement)) {
-      ++census.sound;
-    } else if (is_intact(statement)) {
-      ++census.newer;
-    } else {
+    const auto values = read_values(statement);
+    if (!is_intact(statement, values, defaults)) {
       ++census.damaged;
+    } else if (measurement_of(values)) {
+      ++census.sound;
+    } else {
+      ++census.newer;
     }
   }
   return census;
@@ -147,8 +152,10 @@ void delete_rows(SQLite::Database& database, const std::vector<Measurement>& row
 long long delete_damaged_rows(SQLite::Database& database) {
   std::vector<std::string> damaged;  // by checksum, which is unique whatever else a row holds
   SQLite::Statement statement(database, select_text());
+  const auto defaults = columns_of(Measurement{});
   while (statement.executeStep()) {
-    if (!is_intact(statement)) damaged.push_back(statement.getColumn(0).getString());
+    if (is_intact(statement, read_values(statement), defaults)) continue;
+    damaged.push_back(statement.getColumn(0).getString());
   }
   SQLite::Statement remove(database, "DELETE FROM measurements WHERE checksum = ?");
   for (const std::string& checksum : damaged) {
@@ -160,9 +167,10 @@ long long delete_damaged_rows(SQLite::Database& database) {
 }
 
 bool is_selected(const Measurement& row, const RowQuery& query) {
-  const bool same_device = row.device.same_class(query.device);
+  if (!(row.variant == query.variant)) return false;
+  if (query.filter == RowFilter::kAnyDevice) return true;
   const bool other = query.filter == RowFilter::kOtherDevices;
-  return row.variant == query.variant && same_device != other;
+  return row.device.same_class(query.device) != other;
 }
 
 }  // namespace heddle

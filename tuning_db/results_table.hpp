@@ -19,7 +19,8 @@ void insert_rows(SQLite::Database& database, const std::vector<Measurement>& row
 enum class RowFilter {
   kExact,       ///< this device and bucket, and failures that count in every bucket
   kThisDevice,  ///< this device, any bucket
-  kOtherDevices
+  kOtherDevices,
+  kAnyDevice
 };
 struct RowQuery {
   const Variant& variant;

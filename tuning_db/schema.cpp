@@ -52,6 +52,13 @@ ALTER TABLE measurements ADD COLUMN "tuning" TEXT NOT NULL DEFAULT '';
 ALTER TABLE measurements ADD COLUMN "timings" TEXT NOT NULL DEFAULT '';
 )sql";
 
+// A failed check counts in every bucket: the few such rows are found without reading the others.
+constexpr const char* kResultsVersion3 = R"sql(
+CREATE INDEX IF NOT EXISTS measurements_by_failed_check
+  ON measurements (variant_hash, device_hash)
+  WHERE substr(check_record, 1, 11) <> 'passed=true';
+)sql";
+
 // The blob comes last, so that the small columns are read without walking its pages.
 constexpr const char* kCubinsVersion1 = R"sql(
 CREATE TABLE cubins (
@@ -66,7 +73,7 @@ CREATE TABLE cubins (
 CREATE INDEX cubins_by_age ON cubins (last_used, bytes);
 )sql";
 
-constexpr const char* kResultsMigrations[] = {kResultsVersion1, kResultsVersion2};
+constexpr const char* kResultsMigrations[] = {kResultsVersion1, kResultsVersion2, kResultsVersion3};
 constexpr const char* kCubinMigrations[] = {kCubinsVersion1};
 
 }  // namespace

@@ -3,21 +3,22 @@
 #include <span>
 
 #include "generator/template_library.hpp"
+#include "tuning_db/packed_rows.hpp"
 #include "tuning_db/results_store.hpp"
 
 namespace heddle {
 
-/// Generated from entries/*.yaml at build time.
+/// Made of entries/*.yaml by pack_rows() at build time.
 std::span<const EmbeddedTemplate> embedded_entries();
 
 ShippedEntries parse_shipped_entries() {
   ShippedEntries entries;
   for (const auto& [name, text] : embedded_entries()) {
     try {
-      auto rows = import_yaml(std::string(text), std::string(name));
+      const auto rows = unpack_rows(text);
       entries.rows.insert(entries.rows.end(), rows.begin(), rows.end());
     } catch (const Error& error) {
-      entries.problems.push_back(error.what());
+      entries.problems.push_back(std::string(name) + ": " + error.what());
     }
   }
   return entries;

@@ -1,6 +1,6 @@
+#include "generator/yaml_reader.hpp"
 #include "tuning_db/results_store.hpp"
 #include "tuning_db/utf8.hpp"
-#include "tuning_db/yaml_reader.hpp"
 
 namespace heddle {
 namespace {

@@ -59,8 +59,9 @@ struct Consumer {
     }
   }
 
-  /// The block's softmax. Returns what the output has to be multiplied by: a product is still adding
-  /// to it. Only the first block can be kFirst; without a causal mask no other one has keys to hide.
+  /// The block's softmax. Returns what the output has to be multiplied by: a product is still
+  /// adding to it. Only the first block can be kFirst; without a causal mask no other one has keys
+  /// to hide.
   template <bool kFirst>
   Rescale exponentiate(Scores& scores, const Mask<Config>& mask, const Work<Config>& work,
                        int block) {
@@ -85,7 +86,7 @@ struct Consumer {
   void wait_values(const Work<Config>& work, int block) {
     products.wait_values();
     if (!Tiles::kGuarded || block < work.range.first_masked) return;
-    if (shared.nonfinite[products.values.slot] != 0) rows.found_nonfinite = true;
+    if (shared.nonfinite[products.values.slot()] != 0) rows.found_nonfinite = true;
     sync_warp();  // lane 0 will release the slot for all of them
   }
 

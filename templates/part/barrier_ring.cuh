@@ -22,36 +22,56 @@ struct BarrierRing {
   }
 };
 
-/// Where a producer or a consumer is in its ring: the slot, and the parity of the slot's phase.
+/// Where a producer or a consumer is in its ring: the slot, and the parity of the slot's phase. Of
+/// slots whose number is a power of two one count says both.
+template <int kSlots, bool kPowerOfTwo = (kSlots & (kSlots - 1)) == 0>
+class RingPlace {
+ public:
+  int slot() const { return static_cast<int>(count_ % kSlots); }
+  unsigned parity() const { return count_ / kSlots % 2; }
+  void next() { ++count_; }
+  /// The slot before this one.
+  int left() const { return static_cast<int>((count_ - 1) % kSlots); }
+
+ private:
+  unsigned count_ = 0;
+};
+
 template <int kSlots>
-struct RingPlace {
-  int slot = 0;
-  unsigned parity = 0;
+class RingPlace<kSlots, false> {
+ public:
+  int slot() const { return slot_; }
+  unsigned parity() const { return parity_; }
+  int left() const { return slot_ == 0 ? kSlots - 1 : slot_ - 1; }
 
   void next() {
-    if (++slot == kSlots) {
-      slot = 0;
-      parity ^= 1u;
+    if (++slot_ == kSlots) {
+      slot_ = 0;
+      parity_ ^= 1u;
     }
   }
+
+ private:
+  int slot_ = 0;
+  unsigned parity_ = 0;
 };
 
 /// The producer's way to a slot that may be overwritten: at once on the first lap.
 template <int kSlots>
 inline void wait_empty(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
-  wait(ring.empty[place.slot], place.parity ^ 1u);
+  wait(ring.empty[place.slot()], place.parity() ^ 1u);
 }
 
 /// The consumer's way to a slot that has been filled.
 template <int kSlots>
 inline void wait_full(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
-  wait(ring.full[place.slot], place.parity);
+  wait(ring.full[place.slot()], place.parity());
 }
 
 /// Each consumer warp says so, with all lanes, once it needs a slot no more.
 template <int kSlots>
 inline void release(BarrierRing<kSlots>& ring, const RingPlace<kSlots>& place) {
-  if (lane() == 0) arrive(ring.empty[place.slot]);
+  if (lane() == 0) arrive(ring.empty[place.slot()]);
 }
 
 }  // namespace heddle

@@ -46,8 +46,9 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
     for (int row = 0; row < kRows; ++row) note[row] = kMoved;
   }
 
-  /// Before the scores of the next block are there. A row whose reference has rested from one fourth
-  /// block to the next is checked from now on: sooner its sum is too small for shares to be light.
+  /// Before the scores of the next block are there. A row whose reference has rested from one
+  /// fourth block to the next is checked from now on: sooner its sum is too small for shares to be
+  /// light.
   void settle(int blocks) {
     const bool is_look = blocks % kLookBlocks == 0;
     if (!is_look && !settles_after(blocks)) return;

@@ -22,7 +22,7 @@ struct GuardBell {
 
  private:
   static int barrier(const RingPlace<kSlots>& tile) {
-    return kFirstWakeBarrier + 2 * tile.slot + static_cast<int>(tile.parity);
+    return kFirstWakeBarrier + 2 * tile.slot() + static_cast<int>(tile.parity());
   }
 };
 

@@ -44,8 +44,8 @@ inline void row_maximum(float (&maxima)[2 * kRowTiles],
 }
 
 /// The largest entry of each of a thread's rows at half the price, where one is not negative: such
-/// floats have the order of their bits, and three integers are compared at once. Of negative ones it
-/// is some entry; NaN may stand for the largest.
+/// floats have the order of their bits, and three integers are compared at once. Of negative ones
+/// it is some entry; NaN may stand for the largest.
 template <int kRowTiles, int kColumnTiles>
 inline void nonnegative_maximum(float (&maxima)[2 * kRowTiles],
                                 const Accumulator<kRowTiles, kColumnTiles>& scores) {
@@ -125,7 +125,8 @@ struct OnlineSoftmax {
     add(shares);
   }
 
-  /// The softmax of the first block, and of another one: whether any row of the warp may have moved.
+  /// The softmax of the first block, and of another one: whether any row of the warp may have
+  /// moved.
   template <int kColumnTiles, int kOutputTiles, class Scale>
   void absorb_first(Accumulator<kRowTiles, kColumnTiles>& scores,
                     Accumulator<kRowTiles, kOutputTiles>& output, const Scale& scale_log2) {
@@ -141,8 +142,8 @@ struct OnlineSoftmax {
     return may_have_moved;
   }
 
-  /// Sets the limits by what the blocks absorbed so far have added to the sums. It takes nothing from
-  /// the scores of the next one: it belongs where those are waited for.
+  /// Sets the limits by what the blocks absorbed so far have added to the sums. It takes nothing
+  /// from the scores of the next one: it belongs where those are waited for.
   void settle(int blocks) {
     if (!kLazyRescale || !settles_after(blocks)) return;
 #pragma unroll
@@ -196,8 +197,8 @@ struct OnlineSoftmax {
     return range < kThreshold ? range : kThreshold;
   }
 
-  /// Whether a row may be beyond its limit, by what nonnegative_maximum says of the thread's entries:
-  /// where it may be wrong, yes.
+  /// Whether a row may be beyond its limit, by what nonnegative_maximum says of the thread's
+  /// entries: where it may be wrong, yes.
   template <class Scale>
   bool any_may_pass(const float (&largest)[kRows], const Scale& scale_log2) const {
     bool any = false;

@@ -40,7 +40,7 @@ struct TeamProducts {
         matrix_descriptor(shared.query[uniform(query_slot)] + kWarpgroupRows * Tiles::kSpan * team,
                           k_major_layout(Tiles::kQueryTile));
     const auto b =
-        matrix_descriptor(shared.key[uniform(keys.slot)], k_major_layout(Tiles::kKeyTile));
+        matrix_descriptor(shared.key[uniform(keys.slot())], k_major_layout(Tiles::kKeyTile));
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < kDepthSteps; ++step) {
@@ -94,7 +94,7 @@ struct TeamProducts {
     constexpr Major kMajor = kBytes ? Major::kK : Major::kMn;
     constexpr MatrixLayout kLayout = kMajor == Major::kK ? k_major_layout(Tiles::kValueTile)
                                                          : mn_major_layout(Tiles::kValueTile);
-    const auto b = matrix_descriptor(shared.value[uniform(values.slot)], kLayout);
+    const auto b = matrix_descriptor(shared.value[uniform(values.slot())], kLayout);
     wgmma_fence(sums, probability);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {

@@ -25,29 +25,25 @@ class TileReader {
   /// Waits for the next tile; false if there is none.
   bool next(WorkItem& item) {
     wait_full(queue_.ring, place_);
-    item = queue_.items[place_.slot];
+    item = queue_.items[place_.slot()];
     return item.query_tile != TileQueue<kSlots>::kEnd;
   }
-  int slot() const { return place_.slot; }
+  int slot() const { return place_.slot(); }
   /// The tile of this slot once more.
-  WorkItem item() const { return queue_.items[place_.slot]; }
+  WorkItem item() const { return queue_.items[place_.slot()]; }
   RingPlace<kSlots> place() const { return place_; }
 
   /// Goes on to the next slot. Whoever needs neither number nor rows of the one left says so by
   /// release(), with all lanes of each warp.
-  void advance() {
-    left_ = place_.slot;
-    place_.next();
-  }
+  void advance() { place_.next(); }
   void release() {
     sync_warp();
-    if (lane() == 0) arrive(queue_.ring.empty[left_]);
+    if (lane() == 0) arrive(queue_.ring.empty[place_.left()]);
   }
 
  private:
   TileQueue<kSlots>& queue_;
   RingPlace<kSlots> place_;
-  int left_ = 0;
 };
 
 }  // namespace heddle

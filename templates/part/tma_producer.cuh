@@ -84,7 +84,7 @@ class Producer {
   /// Writes what the next slot of the queue is about once it may be written.
   void write_item(const WorkItem& item) {
     wait_empty(shared_.tiles.ring, query_);
-    shared_.tiles.items[query_.slot] = item;
+    shared_.tiles.items[query_.slot()] = item;
   }
 
   void load_queries(const Work<Config>& work) {
@@ -95,8 +95,8 @@ class Producer {
       return;
     }
     load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
-        shared_.query[query_.slot], Tiles::kQueryTile.block_bytes(), maps_.query,
-        shared_.tiles.ring.full[query_.slot], work.first_query, 0,
+        shared_.query[query_.slot()], Tiles::kQueryTile.block_bytes(), maps_.query,
+        shared_.tiles.ring.full[query_.slot()], work.first_query, 0,
         MapHead(parameters_.query, work.item.head, work.item.batch));
     query_.next();
   }
@@ -104,20 +104,20 @@ class Producer {
   /// A box has the rows of whole queries. Where those are not the whole tile, what the rows after
   /// them hold is multiplied too, and stored by nobody.
   void load_packed_queries(const Work<Config>& work) {
-    Barrier& full = shared_.tiles.ring.full[query_.slot];
+    Barrier& full = shared_.tiles.ring.full[query_.slot()];
     const int box_rows = parameters_.packed_heads * parameters_.tile_queries;
     arrive_expect_tx(full, Tiles::kSpan * Tiles::kColumnBlocks * box_rows);
     const MapHead place(parameters_.query, work.item.head, work.item.batch);
 #pragma unroll
     for (int c = 0; c < Tiles::kColumnBlocks; ++c) {
-      load_tile(shared_.query[query_.slot] + c * Tiles::kQueryTile.block_bytes(), maps_.query, full,
-                {kBoxColumns * c, place.head, work.first_query, place.batch});
+      load_tile(shared_.query[query_.slot()] + c * Tiles::kQueryTile.block_bytes(), maps_.query,
+                full, {kBoxColumns * c, place.head, work.first_query, place.batch});
     }
   }
 
   void announce_empty(const WorkItem& item) {
     write_item(item);
-    arrive(shared_.tiles.ring.full[query_.slot]);
+    arrive(shared_.tiles.ring.full[query_.slot()]);
     query_.next();
   }
 
@@ -130,8 +130,8 @@ class Producer {
   void load_keys(const Work<Config>& work, int block) {
     wait_empty(shared_.key_ring, places_);
     load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
-        shared_.key[places_.slot], Tiles::kKeyTile.block_bytes(), maps_.key,
-        shared_.key_ring.full[places_.slot], block * Config::kTileN, 0,
+        shared_.key[places_.slot()], Tiles::kKeyTile.block_bytes(), maps_.key,
+        shared_.key_ring.full[places_.slot()], block * Config::kTileN, 0,
         MapHead(parameters_.key, work.item.kv_head, work.item.batch));
   }
 
@@ -141,7 +141,7 @@ class Producer {
     constexpr int kValueColumns = Tiles::kValueSpan / Tiles::kElementBytes;
     const int first_key = block * Config::kTileN;
     load_boxes<Tiles::kValueBlocks, kValueColumns>(
-        shared_.value[places_.slot], Tiles::kValueTile.block_bytes(), maps_.value,
+        shared_.value[places_.slot()], Tiles::kValueTile.block_bytes(), maps_.value,
         landing_barrier(work, block), Config::kTransposedValues ? 0 : first_key,
         Config::kTransposedValues ? first_key : 0,
         MapHead(parameters_.value, work.item.kv_head, work.item.batch));
@@ -152,8 +152,8 @@ class Producer {
     if constexpr (Tiles::kTransposes) {
       wait_empty(shared_.raw_ring, raw_);
       load_boxes<Tiles::kColumnBlocks, kBoxColumns>(
-          shared_.value[Config::kStages + raw_.slot], Tiles::kKeyTile.block_bytes(), maps_.value,
-          shared_.raw_ring.full[raw_.slot], block * Config::kTileN, 0,
+          shared_.value[Config::kStages + raw_.slot()], Tiles::kKeyTile.block_bytes(), maps_.value,
+          shared_.raw_ring.full[raw_.slot()], block * Config::kTileN, 0,
           MapHead(parameters_.value, work.item.kv_head, work.item.batch));
       raw_.next();
     }
@@ -162,9 +162,9 @@ class Producer {
   /// A masked value block is the guard's first.
   Barrier& landing_barrier(const Work<Config>& work, int block) {
     if (!Tiles::kGuarded || block < work.range.first_masked) {
-      return shared_.value_ring.full[places_.slot];
+      return shared_.value_ring.full[places_.slot()];
     }
-    Barrier& barrier = shared_.landed[landed_.slot];
+    Barrier& barrier = shared_.landed[landed_.slot()];
     landed_.next();
     return barrier;
   }

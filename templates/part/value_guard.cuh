@@ -34,7 +34,7 @@ class ValueGuard {
 #pragma unroll 1
     for (int block = work.range.end - 1; block >= work.range.begin; --block, values_.next()) {
       if (block < work.range.first_masked) continue;
-      wait(shared_.landed[landed_.slot], landed_.parity);
+      wait(shared_.landed[landed_.slot()], landed_.parity());
       check_block();
       landed_.next();
     }
@@ -47,10 +47,10 @@ class ValueGuard {
 
   void check_block() {
     const bool found = sanitize_tile<typename Config::Element, Shape<Config>::kKeyBytes>(
-        shared_.value[values_.slot], kWarpSize * guard() + lane(), kGuardThreads);
+        shared_.value[values_.slot()], kWarpSize * guard() + lane(), kGuardThreads);
     const bool any = warp_any(found);
     // The next block to land in this slot waits for what is read here to have been told.
-    int(&votes)[kGuardWarps] = shared_.guard_votes[landed_.slot];
+    int(&votes)[kGuardWarps] = shared_.guard_votes[landed_.slot()];
     if (lane() == 0) votes[guard()] = any;
     fence_async_shared();
     sync_team(kGuardBarrier, kGuardThreads);
@@ -58,8 +58,8 @@ class ValueGuard {
     int some = 0;
 #pragma unroll
     for (const int vote : votes) some |= vote;
-    shared_.nonfinite[values_.slot] = some;
-    arrive(shared_.value_ring.full[values_.slot]);
+    shared_.nonfinite[values_.slot()] = some;
+    arrive(shared_.value_ring.full[values_.slot()]);
   }
 
   const AttentionParameters& parameters_;

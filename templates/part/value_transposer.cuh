@@ -54,8 +54,8 @@ class ValueTransposer {
   void move_block(bool may_hide) {
     wait_full(shared_.raw_ring, raw_);
     wait_empty(shared_.value_ring, values_);
-    const unsigned char* from = shared_.value[Config::kStages + raw_.slot];
-    unsigned char* to = shared_.value[values_.slot];
+    const unsigned char* from = shared_.value[Config::kStages + raw_.slot()];
+    unsigned char* to = shared_.value[values_.slot()];
     unsigned seen = 0;
 #pragma unroll 1
     for (int step = helper(); step < kSteps; step += kGuardWarps) {
@@ -106,7 +106,7 @@ class ValueTransposer {
 
   /// The next block of this slot, and of the votes, waits for what is read here to have been told.
   void hand_over(bool may_hide, bool found) {
-    int(&votes)[kGuardWarps] = shared_.guard_votes[values_.slot];
+    int(&votes)[kGuardWarps] = shared_.guard_votes[values_.slot()];
     if (may_hide) {
       const bool any = warp_any(found);
       if (lane() == 0) votes[helper()] = any;
@@ -118,9 +118,9 @@ class ValueTransposer {
       int some = 0;
 #pragma unroll
       for (const int vote : votes) some |= vote;
-      shared_.nonfinite[values_.slot] = some;
+      shared_.nonfinite[values_.slot()] = some;
     }
-    arrive(shared_.value_ring.full[values_.slot]);
+    arrive(shared_.value_ring.full[values_.slot()]);
   }
 
   const AttentionParameters& parameters_;

@@ -1,5 +1,6 @@
 // Entry points: start-up, errors, devices.
 
+#include <cstdio>
 #include <cstring>
 
 #include "tests/fake_driver/exports.hpp"
@@ -133,6 +134,13 @@ DriverResult cuDeviceGet(DeviceHandle* handle, int ordinal) {
 DriverResult cuDeviceGetName(char* name, int size, DeviceHandle handle) {
   return with_device(Entry::cuDeviceGetName, handle, [&](const FakeDevice& device) {
     std::strncpy(name, device.name, static_cast<std::size_t>(size));
+    return kDriverSuccess;
+  });
+}
+
+DriverResult cuDeviceGetPCIBusId(char* id, int size, DeviceHandle handle) {
+  return with_device(Entry::cuDeviceGetPCIBusId, handle, [&](const FakeDevice&) {
+    std::snprintf(id, static_cast<std::size_t>(size), "0000:%02x:00.0", 0x17 + handle);
     return kDriverSuccess;
   });
 }

@@ -8,14 +8,15 @@ function(heddle_serving_test name)
   heddle_use_fake_nvrtc(${name}_test)
 endfunction()
 
-foreach(name IN ITEMS context context_miss kernel_table quick_check selection
-                      selection_order workspace)
+foreach(name IN ITEMS context context_miss eviction hot_lookup kernel_table quick_check
+                      selection selection_order workspace)
   heddle_serving_test(${name} heddle_core)
 endforeach()
 foreach(name IN ITEMS c_abi hot_path quantise_abi)
   heddle_serving_test(${name} heddle heddle_core)
 endforeach()
 target_compile_definitions(c_abi_test PRIVATE HEDDLE_PROJECT_VERSION="${PROJECT_VERSION}")
+set_tests_properties(hot_lookup_test PROPERTIES RUN_SERIAL ON)  # it measures, on every core
 # So that the test's operator new also serves libheddle.so.
 set_target_properties(hot_path_test PROPERTIES ENABLE_EXPORTS ON)
 
@@ -52,6 +53,7 @@ endforeach()
 # What these tests are about is what AddressSanitizer reports: an operator new of the test's own, a
 # context that is never destroyed.
 if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*address")
-  set_tests_properties(hot_path_test PROPERTIES ENVIRONMENT ASAN_OPTIONS=alloc_dealloc_mismatch=0)
+  set_tests_properties(hot_lookup_test hot_path_test PROPERTIES
+                       ENVIRONMENT ASAN_OPTIONS=alloc_dealloc_mismatch=0)
   set_tests_properties(exit_never_destroyed PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()

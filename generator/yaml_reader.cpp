@@ -1,4 +1,4 @@
-#include "tuning_db/yaml_reader.hpp"
+#include "generator/yaml_reader.hpp"
 
 namespace heddle {
 
@@ -31,6 +31,16 @@ std::string YamlReader::scalar(const Entry& entry, const std::string& field) con
   if (entry.value.IsNull()) fail(entry.mark, field, "has no value; give one or remove the line");
   if (!entry.value.IsScalar()) fail(entry.mark, field, "must be a single value");
   return entry.value.Scalar();
+}
+
+std::vector<std::string> YamlReader::list(const Entry& entry, const std::string& field) const {
+  if (!entry.value.IsSequence()) return {scalar(entry, field)};
+  std::vector<std::string> values;
+  for (const YAML::Node& value : entry.value) {
+    values.push_back(scalar({entry.key, value, entry.mark}, field));
+  }
+  if (values.empty()) fail(entry.mark, field, "has no value; give one or more");
+  return values;
 }
 
 }  // namespace heddle

@@ -1,6 +1,6 @@
 #pragma once
-// Strict reading of YAML maps into structs with a field list. Internal: included by the importer
-// alone, since it shows yaml-cpp's types.
+// Strict reading of YAML maps into structs with a field list. Only for sources that read YAML,
+// since it shows yaml-cpp's types.
 
 #include <yaml-cpp/yaml.h>
 
@@ -29,6 +29,8 @@ class YamlReader {
   std::vector<Entry> entries(const YAML::Node& node, const std::string& field) const;
 
   std::string scalar(const Entry& entry, const std::string& field) const;
+  /// A list of single values, at least one; a single value is a list of one.
+  std::vector<std::string> list(const Entry& entry, const std::string& field) const;
 
   /// Sets one field of the struct by its name. False = it has no such field.
   template <class Struct>
