@@ -31,9 +31,9 @@ bool set_if_known(Struct& object, const std::string& name, const std::string& te
 }  // namespace
 
 KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
-  KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
-  if (config.family == family) return config;
-  config = {};
+  const SizeBucket bucket = bucket_of(problem.sizes);
+  if (const auto usual = default_config(family, problem.variant, bucket, limits)) return *usual;
+  KernelConfig config;
   config.family = family;
   if (!reject(problem.variant, config, limits)) return config;
   const auto candidates = enumerate_candidates(problem.variant, limits, family);

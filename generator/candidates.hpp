@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "generator/cost_model.hpp"
@@ -25,5 +26,8 @@ std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLi
 /// Pure and cheap. Throws kNoLegalConfig.
 KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
                             const DeviceLimits& limits);
+/// The same of one family: nothing where none is picked by hand or it is not legal.
+std::optional<KernelConfig> default_config(Family family, const Variant& variant,
+                                           const SizeBucket& bucket, const DeviceLimits& limits);
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "generator/candidates.hpp"
+#include "generator/hopper_default.hpp"
 #include "generator/legality.hpp"
 
 namespace heddle {
@@ -13,10 +14,10 @@ namespace {
 constexpr int kHopper = 9;  ///< capability, major
 constexpr int kNewest = std::numeric_limits<int>::max();
 
-/// Prefill tiles, best first; the first that is legal on the device serves. Those of 64 for Hopper
-/// and the first of 128 are among the winners tuned on an H200 (tuning_db/entries), the others are
-/// picked by hand and not tuned: for capabilities where the one before spills or needs more than
-/// 99 KiB.
+/// fa2's prefill tiles, best first; the first that is legal on the device serves. Those of 64 for
+/// Hopper and the first of 128 are among the winners tuned on an H200 (tuning_db/entries), the
+/// others are picked by hand and not tuned: for capabilities where the one before spills or needs
+/// more than 99 KiB.
 struct PrefillTile {
   int head_dim_limit;
   int tile_m, tile_n, warps, stages;
@@ -70,53 +71,52 @@ KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLi
   return config;
 }
 
-/// 8-bit inputs have one family. The tiles are those that a prototype on an H200 found best with a
-/// lazy rescale, and not tuned.
-KernelConfig scaled_config(const Variant& variant, int seqlen_q, const DeviceLimits& limits) {
-  KernelConfig config;
-  config.family = Family::kFa3;
-  const bool is_short = seqlen_q <= 64;
-  const int large = variant.head_dim <= 64 ? 192 : 128;
-  config.tile_m = is_short ? 64 : large;
-  config.tile_n = 128;
-  config.warps = config.tile_m / 16;
-  config.stages = variant.head_dim <= 64 ? 4 : 2;
-  config.query_stages = 2;
-  config.scheduler =
-      variant.mask == MaskKind::kCausal ? TileScheduler::kDynamic : TileScheduler::kStatic;
-  // What is left of registers, or of shared memory where rows of V wait to be transposed.
-  if (reject(variant, config, limits)) config.tile_n = 64;
-  return config;
-}
-
 /// Whether fewer than half of the SMs would have a block, or, for the one- and two-warp blocks of
 /// decoding, fewer than two.
 bool leaves_sms_idle(const SizeBucket& bucket, const KernelConfig& config,
                      const DeviceLimits& limits) {
-  const long long tiles = (bucket.seqlen_q + config.tile_m - 1LL) / config.tile_m;
-  const long long rows = static_cast<long long>(bucket.sequences) * bucket.group;
+  const int packed = config.pack_gqa ? bucket.group : 1;
+  const long long queries = static_cast<long long>(bucket.seqlen_q) * packed;
+  const long long tiles = (queries + config.tile_m - 1) / config.tile_m;
+  const long long rows = static_cast<long long>(bucket.sequences) * (bucket.group / packed);
   const long long wanted = config.warps < 4 ? 2LL * limits.sm_count : limits.sm_count / 2;
   return tiles * rows <= wanted;
 }
 
 }  // namespace
 
+std::optional<KernelConfig> default_config(Family family, const Variant& variant,
+                                           const SizeBucket& bucket, const DeviceLimits& limits) {
+  KernelConfig config;
+  if (family == Family::kFa3) {
+    const auto found = hopper_default(variant, bucket, limits);
+    if (!found) return std::nullopt;
+    config = *found;
+  } else if (family == Family::kFa2 && variant.dtype != DataType::kE4m3) {
+    const bool decodes = bucket.seqlen_q <= 32;
+    config = decodes ? decode_config(variant.head_dim, bucket.seqlen_q)
+                     : prefill_config(variant, bucket.seqlen_q, limits);
+  } else {
+    return std::nullopt;
+  }
+  config.split_kv = bucket.seqlen_kv >= kSplitKeys && leaves_sms_idle(bucket, config, limits);
+  if (config.split_kv) config.tma_store = false;  // partial results are fp32
+  if (reject(variant, config, limits)) return std::nullopt;
+  return config;
+}
+
 KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
                             const DeviceLimits& limits) {
   require(reject_variant(variant));
+  // fa3's have been measured on one model of GPU only: its entries bring them there.
+  const Family family = variant.dtype == DataType::kE4m3 ? Family::kFa3 : Family::kFa2;
+  if (const auto config = default_config(family, variant, bucket, limits)) return *config;
   KernelConfig config;
-  if (variant.dtype == DataType::kE4m3) {
-    config = scaled_config(variant, bucket.seqlen_q, limits);
-  } else if (bucket.seqlen_q <= 32) {
-    config = decode_config(variant.head_dim, bucket.seqlen_q);
-  } else {
-    config = prefill_config(variant, bucket.seqlen_q, limits);
-  }
-  config.split_kv = bucket.seqlen_kv >= kSplitKeys && leaves_sms_idle(bucket, config, limits);
+  config.family = family;
   const auto rejection = reject(variant, config, limits);
-  if (!rejection) return config;
-  throw Error(ErrorCode::kNoLegalConfig, rejection->field,
-              "no kernel is legal on " + limits.architecture + ": " + rejection->reason);
+  throw Error(ErrorCode::kNoLegalConfig, rejection ? rejection->field : "family",
+              "no kernel is legal on " + limits.architecture + ": " +
+                  (rejection ? rejection->reason : std::string("no default fits")));
 }
 
 }  // namespace heddle
