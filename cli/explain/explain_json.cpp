@@ -67,7 +67,9 @@ json timeline_json(const Timeline& line) {
                 {"end", span.end}};
   };
   return {{"step_cycles", line.step_cycles},
-          {"schedule_cycles", line.schedule_cycles},
+          {"drawn_cycles", line.drawn_cycles},
+          {"wait_cycles", line.wait_cycles},
+          {"work_cycles", line.work_cycles},
           {"key_tiles", line.steps},
           {"lanes", list_of(line.lanes, [&](const Lane& lane) {
              return json{{"name", lane.name}, {"spans", list_of(lane.spans, span_json)}};

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/explain/explain_text.hpp"
@@ -155,16 +157,38 @@ std::string warps_of(const PartExplanation& part) {
   return text;
 }
 
+/// Why there are gaps in the drawing.
+std::string waiting_of(const Timeline& line) {
+  constexpr double kAlike = 0.01;
+  std::string text = fmt::format(
+      "  each span as long as it takes: alone they would come to {:.0f} cycles a key tile. The "
+      "gaps "
+      "(waiting)\n  are for barriers, latencies and work in turn (section 6), so that a key tile "
+      "is "
+      "as long as predicted\n",
+      line.work_cycles);
+  if (line.work_cycles >= line.step_cycles) {
+    text = fmt::format(
+        "  each span as long as it takes: they come to {:.0f} cycles a key tile, for here each "
+        "load "
+        "and store\n  waits for the one before, which the prediction does not count\n",
+        line.work_cycles);
+  } else if (std::abs(line.drawn_cycles / line.step_cycles - 1) > kAlike) {
+    text += fmt::format("  (nearly: it is drawn {:.0f} long)\n", line.drawn_cycles);
+  }
+  return text;
+}
+
 std::string overlap_of(const PartExplanation& part) {
   const Timeline& line = part.timeline;
   if (line.lanes.empty()) {
     return fmt::format("  {}: no tiles; warps stream rows, and only other warps' loads overlap\n",
                        enum_name(part.launch.part));
   }
-  std::string text = fmt::format(
-      "  {}: a block's first key tiles, to scale; then {:.0f} cycles for each of {} (predicted; "
-      "the loads, products and softmax of the drawing alone take {:.0f})\n",
-      enum_name(part.launch.part), line.step_cycles, line.steps, line.schedule_cycles);
+  std::string text =
+      fmt::format("  {}: a block's first key tiles, to scale; then {:.0f} cycles for each of {}\n",
+                  enum_name(part.launch.part), line.step_cycles, line.steps) +
+      waiting_of(line);
   if (line.blocks_left_out > 0) {
     text += fmt::format("  {} more block(s) on the SM do the same, and are not drawn\n",
                         line.blocks_left_out);
