@@ -116,9 +116,10 @@ std::string grid_of(const Explanation& explanation, const PartExplanation& part)
   }
   text += fmt::format(
       "    occupancy: {} block(s) on an SM ({} fit, limited by {}); {} of {} warps, {:.0f} %\n",
-      grid.blocks_on_sm, grid.residency.blocks, grid.residency.limited_by,
+      grid.blocks_on_sm, grid.residency.blocks, grid.limited_by,
       grid.blocks_on_sm * grid.threads / 32, limits.threads_per_sm / 32, 100 * grid.occupancy);
-  text += fmt::format("    {:.2f} waves of {} places; ", grid.waves, grid.slots);
+  text += fmt::format("    {:.2f} waves of the {} blocks that run at the same time; ", grid.waves,
+                      grid.slots);
   text += grid.waves <= 1 ? fmt::format("{} of {} SMs have work\n", grid.sms_used, limits.sm_count)
                           : fmt::format("the last fills {:.0f} %\n", 100 * grid.last_wave);
   if (part.timeline.steps > 0) {
@@ -138,7 +139,7 @@ std::string warps_of(const PartExplanation& part) {
     text += fmt::format("    {} ({} warp{}): {}\n      {}\n", role.name, role.warps,
                         role.warps == 1 ? "" : "s", role.owns, role.does);
   }
-  Rows rows{{"barrier", "kind", "how often", "threads", "bytes exchanged"}};
+  Rows rows{{"barrier", "kind", "how often", "threads waiting", "bytes exchanged"}};
   for (const Exchange& exchange : part.exchanges) {
     const bool none = exchange.kind == BarrierKind::kNone;
     rows.push_back({exchange.name, std::string(enum_name(exchange.kind)),

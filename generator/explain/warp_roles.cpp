@@ -51,11 +51,12 @@ Role fa3_helpers(const Variant& variant) {
 
 std::vector<Role> fa3_roles(const Variant& variant, const KernelConfig& config) {
   const int teams = config.tile_m / kWarpgroupRows;
-  Role consumers{teams > 1 ? fmt::format("{} consumer warpgroups", teams) : "consumer warpgroup",
-                 config.warps,
-                 fmt::format("{} of the {} query rows each, all {} keys of a tile", kWarpgroupRows,
-                             config.tile_m, config.tile_n),
-                 "Q K^T and P V of its rows (wgmma, operands from shared memory), their softmax"};
+  Role consumers{
+      teams > 1 ? fmt::format("{} consumer warpgroups", teams) : "consumer warpgroup", config.warps,
+      fmt::format("{} of the {} query rows each, all {} keys of a tile", kWarpgroupRows,
+                  config.tile_m, config.tile_n),
+      "Q K^T and P V of its rows (wgmma: Q, K and V from shared memory, P from registers), their "
+      "softmax"};
   consumers.does +=
       config.overlap == Overlap::kIntraWarpgroup
           ? "; P V of the tile before, issued right behind a tile's Q K^T, runs beside its softmax"

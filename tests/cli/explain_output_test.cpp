@@ -145,7 +145,7 @@ TEST_CASE("The JSON has every figure of the text") {
   for (const auto& item : part["shared"]) shared += item["bytes"].get<long long>();
   CHECK(shared == part["shared_bytes"]);
   double shares = 0;
-  for (const auto& share : json["time_shares"]) shares += share.get<double>();
+  for (const auto& share : json["time_seconds"]) shares += share.get<double>();
   CHECK(shares == Approx(json["predicted_seconds"].get<double>()));
   CHECK(part["timeline"]["lanes"].size() == facts.parts[0].timeline.lanes.size());
   CHECK(json["roofline"]["ceilings"].size() == 8);
