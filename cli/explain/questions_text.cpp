@@ -133,12 +133,38 @@ std::string period_of(const Exchange& exchange) {
   return fmt::format("{} a {}", exchange.times, enum_name(exchange.period));
 }
 
-std::string warps_of(const PartExplanation& part) {
+/// What a base is, and when it moves.
+std::string running_max_of(const PartExplanation& part, RunningMax running_max) {
+  if (part.launch.part != KernelPart::kFa2Attention &&
+      part.launch.part != KernelPart::kFa3Attention) {
+    return {};
+  }
+  std::string when;
+  switch (running_max) {
+    case RunningMax::kEveryBlock:
+      when = "is its maximum so far, with every key tile";
+      break;
+    case RunningMax::kLazy:
+      when = "moves only once a maximum exceeds it by 2^8, or a key makes up an eighth of the row";
+      break;
+    case RunningMax::kCheckedSum:
+      when = "comes from the first key tiles; later ones are only checked by what they add";
+      break;
+  }
+  return fmt::format(
+      "    running_max={}: a row's base, which is taken off the exponents, {};\n      O is "
+      "multiplied "
+      "anew when it moves\n",
+      enum_name(running_max), when);
+}
+
+std::string warps_of(const PartExplanation& part, RunningMax running_max) {
   std::string text = fmt::format("  {}\n", enum_name(part.launch.part));
   for (const Role& role : part.roles) {
     text += fmt::format("    {} ({} warp{}): {}\n      {}\n", role.name, role.warps,
                         role.warps == 1 ? "" : "s", role.owns, role.does);
   }
+  text += running_max_of(part, running_max);
   Rows rows{{"barrier", "kind", "how often", "threads waiting", "bytes exchanged"}};
   for (const Exchange& exchange : part.exchanges) {
     const bool none = exchange.kind == BarrierKind::kNone;
@@ -260,7 +286,9 @@ std::string questions_text(const Explanation& explanation) {
   text += "\n2. Blocks over batch, heads, queries and splits\n";
   for (const PartExplanation& part : explanation.parts) text += grid_of(explanation, part);
   text += "\n3. Warps, and what they exchange\n";
-  for (const PartExplanation& part : explanation.parts) text += warps_of(part);
+  for (const PartExplanation& part : explanation.parts) {
+    text += warps_of(part, explanation.config.running_max);
+  }
   text += "\n4. What overlaps what\n";
   for (const PartExplanation& part : explanation.parts) text += overlap_of(part);
   return text;

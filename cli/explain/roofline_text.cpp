@@ -53,7 +53,7 @@ std::string reuse_line(const Explanation& explanation) {
           "  L2: all blocks of a KV head run at the same time, each key tile serves them while it "
           "is "
           "in L2: K and V\n  ({}) cross HBM once, and need not stay\n",
-          format_bytes(reuse.working_set));
+          format_bytes(reuse.bytes_once));
     }
     if (reuse.lost == 0) {
       return fmt::format(
@@ -111,8 +111,11 @@ std::string outcome_lines(const Explanation& explanation, const std::optional<Ti
                     format_bytes(explanation.roofline.hbm_bytes / seconds));
 }
 
+constexpr double kLeastShown = 0.005;  ///< of the time, to have a line
+
 bool l2_is_hidden(const Explanation& explanation) {
-  return explanation.roofline.binding == "L2" && explanation.shares[TimeShare::kL2] == 0;
+  return explanation.roofline.binding == "L2" &&
+         explanation.shares[TimeShare::kL2] < kLeastShown * explanation.shares.total();
 }
 
 std::string shares_section(const Explanation& explanation) {
@@ -136,7 +139,7 @@ std::string shares_section(const Explanation& explanation) {
   for (std::size_t i = 0; i < kTimeShareCount; ++i) {
     const auto share = static_cast<TimeShare>(i);
     const double part = explanation.shares[share] / total;
-    if (part < 0.005) continue;
+    if (part < kLeastShown) continue;
     rows.push_back({"  " + std::string(enum_name(share)), fmt::format("{:.0f} %", 100 * part),
                     std::string(static_cast<std::size_t>(std::lround(part * kBar)), '#')});
   }

@@ -68,7 +68,7 @@ std::string legend(const Timeline& timeline) {
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", letter_of(activity), enum_name(activity));
   }
-  return text + "; digits count key tiles, blank: nothing to do, or the tensor cores are another's";
+  return text + "; digits count key tiles";
 }
 
 /// "0        500       1000": every 20 columns.
