@@ -14,6 +14,7 @@ struct DbOptions {
   std::vector<std::string> files;
   std::string filter;
   bool all = false;
+  bool shipped = false;  ///< the entries that come with the library, not the file's
   bool json = false;
   bool failures = false;
   bool cubins = false;

@@ -21,8 +21,14 @@ std::string problem_text(const Measurement& row) {
 }
 
 std::vector<Measurement> rows_of(const DbOptions& options) {
-  const ResultsStore store(options.services.results_options());
-  auto rows = options.all ? store.list() : store.winners();
+  std::vector<Measurement> rows;
+  if (options.shipped) {
+    rows = shipped_entries();
+    if (!options.all) std::erase_if(rows, [](const Measurement& row) { return !row.chosen; });
+  } else {
+    const ResultsStore store(options.services.results_options());
+    rows = options.all ? store.list() : store.winners();
+  }
   std::erase_if(rows, [&](const Measurement& row) {
     return !options.filter.empty() &&
            (problem_text(row) + canonical_text(row.config)).find(options.filter) ==
@@ -34,7 +40,11 @@ std::vector<Measurement> rows_of(const DbOptions& options) {
 int run_list(const DbOptions& options) {
   std::vector<std::vector<std::string>> table{
       {"device", "variant", "bucket", "evidence", "time", "config"}};
-  for (const Measurement& row : rows_of(options)) {
+  const auto rows = rows_of(options);
+  if (rows.empty() && !options.shipped) {
+    print_note("nothing of your own; --shipped shows the winners that come with heddle");
+  }
+  for (const Measurement& row : rows) {
     const bool failed = row.evidence == Evidence::kFailed;
     table.push_back({fmt::format("{} ({} SMs)", row.device.name, row.device.sm_count),
                      canonical_text(row.variant), canonical_text(row.bucket),
@@ -113,6 +123,8 @@ CLI::App& add_action(CLI::App& verb, const std::shared_ptr<DbOptions>& options,
 
 void add_row_flags(CLI::App& action, const std::shared_ptr<DbOptions>& options) {
   action.add_flag("--all", options->all, "every row, not only the winners");
+  action.add_flag("--shipped", options->shipped,
+                  "those that come with heddle, instead of your own");
   action.add_option("--filter", options->filter, "only rows whose problem or config contains this");
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/explain/choice_evidence.hpp"
 #include "cli/explain/explain_json.hpp"
 #include "cli/explain/explain_text.hpp"
 #include "cli/explain/generations_text.hpp"
@@ -41,6 +42,7 @@ struct Outcome {
   Choice choice;
   bool forced = false;
   std::optional<TransferRegret> regret;
+  ChoiceEvidence evidence;
   Explanation explanation;
 };
 
@@ -63,9 +65,38 @@ std::string accuracy_note(const Problem& problem) {
 }
 
 std::string device_text(const SelectionPlace& place) {
-  return fmt::format("{}{}, {} SMs", place.limits.architecture,
+  return fmt::format("{}{}, {} SMs at {} GHz", place.limits.architecture,
                      place.assumed ? " (assumed: no GPU here; --arch names another)" : "",
-                     place.limits.sm_count);
+                     place.limits.sm_count, place.limits.clock_ghz);
+}
+
+/// What was measured of the choice, and what the model or the database have to say against it.
+std::string evidence_lines(const Outcome& outcome) {
+  const ChoiceEvidence& evidence = outcome.evidence;
+  std::string text;
+  if (evidence.measured) {
+    text +=
+        fmt::format("stored   {}\n", stored_text(*evidence.measured, outcome.explanation.problem));
+  }
+  if (evidence.faster) {
+    text += fmt::format(
+        "model    predicts {} faster: {} ({}); {}\n", enum_name(evidence.faster->config.family),
+        format_seconds(evidence.faster->prediction.seconds),
+        canonical_text(evidence.faster->config),
+        evidence.measured ? "what is measured comes before it" : "heddle tune measures both");
+  }
+  if (is_transfer(outcome.choice)) text += "regret   " + regret_text(outcome.regret) + '\n';
+  for (const PassedOver& other : outcome.choice.passed_over) {
+    text += fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
+                        enum_name(other.match), canonical_text(other.bucket), other.reason);
+  }
+  if (evidence.predicted) {
+    text += fmt::format(
+        "not      {} (predicted for this size, {}): what is measured nearby comes before it\n",
+        canonical_text(evidence.predicted->config),
+        format_seconds(evidence.predicted->median_seconds));
+  }
+  return text;
 }
 
 void print(const Outcome& outcome, const SelectionPlace& place,
@@ -74,11 +105,7 @@ void print(const Outcome& outcome, const SelectionPlace& place,
   const Prediction& prediction = facts.prediction;
   std::cout << fmt::format("problem  {}\nkernel   {}\nwhy      {}\n", problem_title(facts.problem),
                            knobs_text(facts.config, facts.problem.variant), why(outcome));
-  if (is_transfer(outcome.choice)) std::cout << "regret   " << regret_text(outcome.regret) << '\n';
-  for (const PassedOver& other : outcome.choice.passed_over) {
-    std::cout << fmt::format("not      {} ({}, {}): {}\n", canonical_text(other.config),
-                             enum_name(other.match), canonical_text(other.bucket), other.reason);
-  }
+  std::cout << evidence_lines(outcome);
   for (const PartExplanation& part : facts.parts) {
     const PartLaunch& launch = part.launch;
     std::cout << fmt::format("launch   {}: {} blocks of {} threads, {} B shared memory\n",
@@ -88,10 +115,11 @@ void print(const Outcome& outcome, const SelectionPlace& place,
   std::cout << fmt::format(
       "device   {}; {} block(s) per SM at once, {:.2f} waves\n"
       "work     {:.3g} FLOP, {:.3g} B from HBM (at least {:.3g}), workspace {} B\n"
-      "predicted {}; bound by {}\n",
+      "predicted {}; lowest ceiling: {}\n",
       device_text(place), prediction.blocks_per_sm, prediction.waves, flop_count(facts.problem),
       prediction.hbm_bytes, minimal_bytes(facts.problem), facts.plan.workspace_bytes,
-      format_seconds(prediction.seconds), prediction.binding);
+      format_seconds(prediction.seconds),
+      facts.parts.empty() ? "none" : lowest_ceilings(facts.roofline));
   const std::string note = accuracy_note(facts.problem);
   if (!note.empty()) std::cout << "accuracy " << note << '\n';
   std::cout << questions_text(facts) << roofline_text(facts, measured);
@@ -107,6 +135,15 @@ void print_json(const Outcome& outcome, const std::optional<Timing>& measured) {
                       {"samples", outcome.regret->samples}};
   } else if (is_transfer(outcome.choice)) {
     json["regret"] = nullptr;
+  }
+  if (const auto& row = outcome.evidence.measured) {
+    json["stored"] = {{"seconds", row->median_seconds},
+                      {"device", row->device.name},
+                      {"when", row->provenance.when}};
+  }
+  if (const auto& faster = outcome.evidence.faster) {
+    json["predicted_faster"] = {{"config", canonical_text(faster->config)},
+                                {"seconds", faster->prediction.seconds}};
   }
   const std::string note = accuracy_note(outcome.explanation.problem);
   if (!note.empty()) json["accuracy"] = note;
@@ -153,6 +190,9 @@ int explain_one(const ExplainOptions& options, const Problem& problem,
   if (is_transfer(outcome.choice)) {
     outcome.regret = regret_of(options.services, problem, place, outcome.choice);
   }
+  if (!outcome.forced) {
+    outcome.evidence = evidence_of(options.services, problem, place, outcome.choice);
+  }
   outcome.explanation = explain(problem, outcome.choice.config, place.limits);
   const auto timings = measure(options, problem, {outcome.choice.config});
   const auto measured = timings.empty() ? std::nullopt : std::optional(timings.front());
@@ -174,7 +214,8 @@ std::vector<Family> families_to_compare(const ExplainOptions& options) {
                 "--family and --set out");
   }
   std::vector<Family> families;
-  for (const std::string& name : options.compare) {
+  for (const std::string& given : options.compare) {
+    const std::string name = without_blanks(given);
     const auto family = enum_value<Family>(name);
     if (!family || *family == Family::kReference) {
       throw Error(ErrorCode::kInvalidArgument, "compare",

@@ -105,6 +105,11 @@ Problem ProblemFlags::resolve() const {
   return problem;
 }
 
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
 void KernelFlags::add_to(CLI::App& app) {
   app.add_option("--family", family_, "kernel family: " + enum_choices<Family>())->group("Kernel");
   app.add_option("--set", knobs_, "knob=value; knobs: " + field_names<KernelConfig>())
@@ -118,7 +123,7 @@ KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& li
     config = family_default(config.family, problem, limits);
   }
   for (const std::string& knob : knobs_) {
-    for_each_assignment(knob, [&](std::string_view name, std::string_view value) {
+    for_each_assignment(without_blanks(knob), [&](std::string_view name, std::string_view value) {
       set_field(config, name, value);
     });
   }

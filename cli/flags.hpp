@@ -50,6 +50,9 @@ std::string problem_flags_text(const Problem& problem);
 /// enumeration order; where none is, one that is not.
 KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits);
 
+/// "a=1, b=2" as people type it, for what takes "a=1,b=2".
+std::string without_blanks(std::string text);
+
 /// --family and --set knob=value.
 class KernelFlags {
  public:

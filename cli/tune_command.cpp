@@ -55,7 +55,7 @@ TuneOptions options_of(const TuneCommand& command) {
   TuneOptions options = command.options;
   for (const std::string& name : command.families) {
     KernelConfig config;
-    set_field(config, "family", name);
+    set_field(config, "family", without_blanks(name));
     options.families.push_back(config.family);
   }
   options.strategy = *enum_value<Strategy>(command.strategy);

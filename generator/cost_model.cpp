@@ -14,8 +14,6 @@
 namespace heddle {
 namespace {
 
-/// Share of the datasheet's bandwidth that a plain copy reaches (H200: 4.4 of 4.8 TB/s).
-constexpr double kHbmEfficiency = 0.92;
 /// Launch of a kernel behind another, and of the first with its ramp up and down.
 constexpr double kLaunchSeconds = 1.5e-6;
 constexpr double kFirstLaunchSeconds = 2.5e-6;

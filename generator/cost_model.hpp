@@ -30,6 +30,9 @@ struct Prediction {
   std::string_view binding;
 };
 
+/// Share of the datasheet's bandwidth that a plain copy reaches (H200: 4.4 of 4.8 TB/s).
+constexpr double kHbmEfficiency = 0.92;
+
 /// Of what a part could overlap on chip and with HBM, the shorter shows for this share.
 constexpr double kNotHidden = 0.1;
 

@@ -16,8 +16,8 @@ enum class RunningMax { kEveryBlock, kLazy, kCheckedSum };
 /// Which blocks work on which query tiles: one tile for each block, or a block for each SM that
 /// walks tiles by turns, or as it comes to them.
 enum class TileScheduler { kTilePerBlock, kStatic, kDynamic };
-/// What of a warpgroup's own work runs beside its softmax: nothing, or Q K^T of the next key block
-/// and P V of the last.
+/// What of a warpgroup's own work runs beside its softmax: nothing, or P V of the key block before,
+/// which starts right behind the block's Q K^T.
 enum class Overlap { kNone, kIntraWarpgroup };
 enum class ReferenceKind { kFloat64, kBaseline };
 

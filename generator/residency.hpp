@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "generator/part_work.hpp"
@@ -14,5 +15,7 @@ struct Residency {
 };
 
 Residency residency(const PartWork& work, const DeviceLimits& limits);
+/// All that allow no more: "shared memory and registers".
+std::string residency_limits(const PartWork& work, const DeviceLimits& limits);
 
 }  // namespace heddle

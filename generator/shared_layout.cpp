@@ -75,7 +75,7 @@ SharedLayout fa3(const Variant& variant, const KernelConfig& config) {
   const int key_value_slot = 5 * kBarrierBytes + (1 + kGuardWarps) * kWordBytes;
   const int control = config.query_stages * query_slot + config.stages * key_value_slot +
                       raw_slots * 2 * kBarrierBytes;
-  layout.add("barriers, tile queue, votes", 1, control);
+  layout.add("barriers, which query tile is next, findings of the helpers", 1, control);
   const int over = layout.total() % kTmaAlignment;
   layout.add("rest of the last 1024 bytes", 1, over == 0 ? 0 : kTmaAlignment - over);
   return layout;

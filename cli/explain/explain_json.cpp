@@ -33,7 +33,7 @@ json grid_json(const GridFacts& grid) {
           {"threads", grid.threads},
           {"persistent", grid.persistent},
           {"blocks_that_fit_an_sm", grid.residency.blocks},
-          {"limited_by", std::string(grid.residency.limited_by)},
+          {"limited_by", grid.limited_by},
           {"blocks_on_sm", grid.blocks_on_sm},
           {"waves", grid.waves},
           {"last_wave", grid.last_wave},
@@ -67,7 +67,9 @@ json timeline_json(const Timeline& line) {
                 {"end", span.end}};
   };
   return {{"step_cycles", line.step_cycles},
-          {"schedule_cycles", line.schedule_cycles},
+          {"drawn_cycles", line.drawn_cycles},
+          {"wait_cycles", line.wait_cycles},
+          {"work_cycles", line.work_cycles},
           {"key_tiles", line.steps},
           {"lanes", list_of(line.lanes, [&](const Lane& lane) {
              return json{{"name", lane.name}, {"spans", list_of(lane.spans, span_json)}};
@@ -118,6 +120,7 @@ json roofline_json(const Roofline& roof) {
           {"hbm_bytes", roof.hbm_bytes},
           {"least_bytes", roof.least_bytes},
           {"hbm_bytes_per_second", roof.hbm_rate},
+          {"usable_hbm_bytes_per_second", roof.usable_hbm},
           {"intensity", roof.intensity},
           {"ridge", roof.ridge},
           {"binding", roof.binding},
@@ -132,7 +135,7 @@ json knob_json(const KnobStep& step) {
   json object{{"change", step.change}, {"config", canonical_text(step.config)}};
   if (step.illegal.empty()) {
     object["predicted_seconds"] = step.seconds;
-    object["time_shares"] = shares_json(step.shares);
+    object["time_seconds"] = shares_json(step.shares);
   } else {
     object["illegal"] = step.illegal;
   }
@@ -149,6 +152,7 @@ json timing_json(const Timing& timing) {
 json summary_json(const Explanation& explanation) {
   json object{{"config", canonical_text(explanation.config)},
               {"architecture", explanation.limits.architecture},
+              {"clock_ghz", explanation.limits.clock_ghz},
               {"workspace_bytes", explanation.plan.workspace_bytes},
               {"num_splits", explanation.plan.num_splits},
               {"predicted_seconds", explanation.prediction.seconds},
@@ -176,7 +180,7 @@ nlohmann::json explanation_json(const Explanation& explanation,
   object["hbm"] = memory_json(explanation.hbm);
   object["parts"] = list_of(explanation.parts, part_json);
   object["roofline"] = roofline_json(explanation.roofline);
-  object["time_shares"] = shares_json(explanation.shares);
+  object["time_seconds"] = shares_json(explanation.shares);
   object["knob_steps"] = list_of(explanation.knob_steps, knob_json);
   if (measured) object["measured"] = timing_json(*measured);
   return object;
@@ -197,14 +201,17 @@ nlohmann::json generations_json(const std::vector<Generation>& generations,
     object["generations"].push_back(entry);
   }
   for (const GenerationStep& step : generation_steps(generations)) {
-    object["steps"].push_back({{"from", name_of(generations[step.from].family)},
-                               {"to", name_of(generations[step.to].family)},
-                               {"gain", step.gain},
-                               {"bottleneck", name_of(step.bottleneck)},
-                               {"removed", name_of(step.removed.share)},
-                               {"removed_before_seconds", step.removed.before},
-                               {"removed_after_seconds", step.removed.after},
-                               {"largest_then", name_of(step.exposed)}});
+    object["steps"].push_back(
+        {{"from", name_of(generations[step.from].family)},
+         {"to", name_of(generations[step.to].family)},
+         {"gain", step.gain},
+         {"bottleneck", name_of(step.bottleneck)},
+         {"removed", name_of(step.removed.share)},
+         {"removed_before_seconds", step.removed.before},
+         {"removed_after_seconds", step.removed.after},
+         {"causes", share_causes(step.removed.share, generations[step.from].explanation,
+                                 generations[step.to].explanation)},
+         {"largest_then", name_of(step.exposed)}});
   }
   return object;
 }

@@ -77,7 +77,7 @@ std::vector<Metric> metrics() {
            }},
           {"exchanged by warps, a key tile",
            [](const auto& e) { return format_bytes(static_cast<double>(exchanged_bytes(e))); }},
-          {"lowest ceiling", [](const auto& e) { return e.roofline.binding; }},
+          {"lowest ceiling", [](const auto& e) { return lowest_ceilings(e.roofline); }},
           {"largest share of the time",
            [](const auto& e) { return std::string(enum_name(e.shares.largest())); }}};
 }
@@ -130,6 +130,9 @@ std::string step_text(const std::vector<Generation>& generations, const Generati
                         format_seconds(step.removed.before), format_seconds(step.removed.after),
                         share_evidence(step.removed.share, before),
                         share_evidence(step.removed.share, after));
+    for (const std::string& cause : share_causes(step.removed.share, before, after)) {
+      text += fmt::format("      {}.\n", cause);
+    }
   } else {
     text += fmt::format("    {} removes nothing of it here.\n", to);
   }

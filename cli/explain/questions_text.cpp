@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/explain/explain_text.hpp"
@@ -114,9 +116,10 @@ std::string grid_of(const Explanation& explanation, const PartExplanation& part)
   }
   text += fmt::format(
       "    occupancy: {} block(s) on an SM ({} fit, limited by {}); {} of {} warps, {:.0f} %\n",
-      grid.blocks_on_sm, grid.residency.blocks, grid.residency.limited_by,
+      grid.blocks_on_sm, grid.residency.blocks, grid.limited_by,
       grid.blocks_on_sm * grid.threads / 32, limits.threads_per_sm / 32, 100 * grid.occupancy);
-  text += fmt::format("    {:.2f} waves of {} places; ", grid.waves, grid.slots);
+  text += fmt::format("    {:.2f} waves of the {} blocks that run at the same time; ", grid.waves,
+                      grid.slots);
   text += grid.waves <= 1 ? fmt::format("{} of {} SMs have work\n", grid.sms_used, limits.sm_count)
                           : fmt::format("the last fills {:.0f} %\n", 100 * grid.last_wave);
   if (part.timeline.steps > 0) {
@@ -130,13 +133,39 @@ std::string period_of(const Exchange& exchange) {
   return fmt::format("{} a {}", exchange.times, enum_name(exchange.period));
 }
 
-std::string warps_of(const PartExplanation& part) {
+/// What a base is, and when it moves.
+std::string running_max_of(const PartExplanation& part, RunningMax running_max) {
+  if (part.launch.part != KernelPart::kFa2Attention &&
+      part.launch.part != KernelPart::kFa3Attention) {
+    return {};
+  }
+  std::string when;
+  switch (running_max) {
+    case RunningMax::kEveryBlock:
+      when = "is its maximum so far, with every key tile";
+      break;
+    case RunningMax::kLazy:
+      when = "moves only once a maximum exceeds it by 2^8, or a key makes up an eighth of the row";
+      break;
+    case RunningMax::kCheckedSum:
+      when = "comes from the first key tiles; later ones are only checked by what they add";
+      break;
+  }
+  return fmt::format(
+      "    running_max={}: a row's base, which is taken off the exponents, {};\n      O is "
+      "multiplied "
+      "anew when it moves\n",
+      enum_name(running_max), when);
+}
+
+std::string warps_of(const PartExplanation& part, RunningMax running_max) {
   std::string text = fmt::format("  {}\n", enum_name(part.launch.part));
   for (const Role& role : part.roles) {
     text += fmt::format("    {} ({} warp{}): {}\n      {}\n", role.name, role.warps,
                         role.warps == 1 ? "" : "s", role.owns, role.does);
   }
-  Rows rows{{"barrier", "kind", "how often", "threads", "bytes exchanged"}};
+  text += running_max_of(part, running_max);
+  Rows rows{{"barrier", "kind", "how often", "threads waiting", "bytes exchanged"}};
   for (const Exchange& exchange : part.exchanges) {
     const bool none = exchange.kind == BarrierKind::kNone;
     rows.push_back({exchange.name, std::string(enum_name(exchange.kind)),
@@ -155,16 +184,38 @@ std::string warps_of(const PartExplanation& part) {
   return text;
 }
 
+/// Why there are gaps in the drawing.
+std::string waiting_of(const Timeline& line) {
+  constexpr double kAlike = 0.01;
+  std::string text = fmt::format(
+      "  each span as long as it takes: alone they would come to {:.0f} cycles a key tile. The "
+      "gaps "
+      "(waiting)\n  are for barriers, latencies and work in turn (section 6), so that a key tile "
+      "is "
+      "as long as predicted\n",
+      line.work_cycles);
+  if (line.work_cycles >= line.step_cycles) {
+    text = fmt::format(
+        "  each span as long as it takes: they come to {:.0f} cycles a key tile, for here each "
+        "load "
+        "and store\n  waits for the one before, which the prediction does not count\n",
+        line.work_cycles);
+  } else if (std::abs(line.drawn_cycles / line.step_cycles - 1) > kAlike) {
+    text += fmt::format("  (nearly: it is drawn {:.0f} long)\n", line.drawn_cycles);
+  }
+  return text;
+}
+
 std::string overlap_of(const PartExplanation& part) {
   const Timeline& line = part.timeline;
   if (line.lanes.empty()) {
     return fmt::format("  {}: no tiles; warps stream rows, and only other warps' loads overlap\n",
                        enum_name(part.launch.part));
   }
-  std::string text = fmt::format(
-      "  {}: a block's first key tiles, to scale; then {:.0f} cycles for each of {} (predicted; "
-      "the loads, products and softmax of the drawing alone take {:.0f})\n",
-      enum_name(part.launch.part), line.step_cycles, line.steps, line.schedule_cycles);
+  std::string text =
+      fmt::format("  {}: a block's first key tiles, to scale; then {:.0f} cycles for each of {}\n",
+                  enum_name(part.launch.part), line.step_cycles, line.steps) +
+      waiting_of(line);
   if (line.blocks_left_out > 0) {
     text += fmt::format("  {} more block(s) on the SM do the same, and are not drawn\n",
                         line.blocks_left_out);
@@ -235,7 +286,9 @@ std::string questions_text(const Explanation& explanation) {
   text += "\n2. Blocks over batch, heads, queries and splits\n";
   for (const PartExplanation& part : explanation.parts) text += grid_of(explanation, part);
   text += "\n3. Warps, and what they exchange\n";
-  for (const PartExplanation& part : explanation.parts) text += warps_of(part);
+  for (const PartExplanation& part : explanation.parts) {
+    text += warps_of(part, explanation.config.running_max);
+  }
   text += "\n4. What overlaps what\n";
   for (const PartExplanation& part : explanation.parts) text += overlap_of(part);
   return text;

@@ -48,16 +48,24 @@ std::string reuse_line(const Explanation& explanation) {
   for (const PartExplanation& part : explanation.parts) {
     const KeyValueReuse& reuse = part.prediction.work.hbm.reuse;
     if (part.prediction.work.hbm.key_value == 0) continue;
-    if (reuse.lost == 0 || reuse.passes == 1) {
+    if (reuse.passes == 1) {
       return fmt::format(
-          "  L2: {} of K and V are read at the same time, {} of it can stay: K and V cross HBM "
-          "once\n",
+          "  L2: all blocks of a KV head run at the same time, each key tile serves them while it "
+          "is "
+          "in L2: K and V\n  ({}) cross HBM once, and need not stay\n",
+          format_bytes(reuse.bytes_once));
+    }
+    if (reuse.lost == 0) {
+      return fmt::format(
+          "  L2: the KV heads that are worked on at the same time have {} of K and V, and {} of L2 "
+          "can keep it\n  from one pass to the next: K and V cross HBM once\n",
           format_bytes(reuse.working_set), format_bytes(reuse.usable_l2));
     }
     return fmt::format(
-        "  L2: {} of K and V are read at the same time, {} of it can stay; {:.1f} passes over "
-        "them, of "
-        "which each but the first reads {:.0f} % from HBM again\n",
+        "  L2: the KV heads that are worked on at the same time have {} of K and V, of which {} of "
+        "L2 "
+        "can keep a part;\n  {:.1f} passes over them, of which each but the first reads {:.0f} % "
+        "from HBM again\n",
         format_bytes(reuse.working_set), format_bytes(reuse.usable_l2), reuse.passes,
         100 * reuse.lost);
   }
@@ -73,7 +81,16 @@ std::string ceilings_table(const Explanation& explanation) {
                                                          : "-",
          fmt::format("{:.0f} %", 100 * ceiling.seconds / explanation.prediction.seconds)});
   }
-  return format_table(rows);
+  std::string text =
+      format_table(rows) +
+      "  issue: instructions of all warps on the SM's four schedulers; load latency: "
+      "loads in a row, as\n  far as blocks do not ask ahead; ";
+  text +=
+      explanation.config.family == Family::kFa3
+          ? "shared memory: what the TMA writes; what wgmma reads there is\n  part of its rate, "
+            "and so of tensor\n"
+          : "shared memory: tiles written and read, and what warps\n  exchange\n";
+  return text;
 }
 
 std::string outcome_lines(const Explanation& explanation, const std::optional<Timing>& measured) {
@@ -82,7 +99,8 @@ std::string outcome_lines(const Explanation& explanation, const std::optional<Ti
   std::string text = fmt::format(
       "  predicted {}, {}, {:.0f} % of the tensor cores' peak; the lowest ceiling: {}\n",
       format_seconds(predicted), teraflops(flops / predicted),
-      100 * flops / predicted / explanation.roofline.peak_flops, explanation.roofline.binding);
+      100 * flops / predicted / explanation.roofline.peak_flops,
+      lowest_ceilings(explanation.roofline));
   if (!measured) return text;
   const double seconds = measured->median_seconds;
   return text + fmt::format(
@@ -93,15 +111,35 @@ std::string outcome_lines(const Explanation& explanation, const std::optional<Ti
                     format_bytes(explanation.roofline.hbm_bytes / seconds));
 }
 
+constexpr double kLeastShown = 0.005;  ///< of the time, to have a line
+
+bool l2_is_hidden(const Explanation& explanation) {
+  return explanation.roofline.binding == "L2" &&
+         explanation.shares[TimeShare::kL2] < kLeastShown * explanation.shares.total();
+}
+
 std::string shares_section(const Explanation& explanation) {
   constexpr int kBar = 30;
-  std::string text = "\n6. Where the predicted time goes\n";
+  std::string text =
+      "\n6. Where the predicted time goes\n"
+      "  tensor cores, exponentials, issue and shared memory overlap: the slowest is charged "
+      "whole, "
+      "of the\n  others what it does not hide (work in turn). L2 is charged only where it takes "
+      "longer "
+      "than all that\n  with its barriers, and then alone. Of HBM and the SMs' work the longer is "
+      "charged whole, the other 10 %.\n";
+  if (l2_is_hidden(explanation)) {
+    text += fmt::format(
+        "  Here L2, the lowest ceiling, runs beside the SMs' work, which with its barriers and "
+        "work "
+        "in turn takes\n  longer: it has no line.\n");
+  }
   Rows rows;
   const double total = explanation.shares.total();
   for (std::size_t i = 0; i < kTimeShareCount; ++i) {
     const auto share = static_cast<TimeShare>(i);
     const double part = explanation.shares[share] / total;
-    if (part < 0.005) continue;
+    if (part < kLeastShown) continue;
     rows.push_back({"  " + std::string(enum_name(share)), fmt::format("{:.0f} %", 100 * part),
                     std::string(static_cast<std::size_t>(std::lround(part * kBar)), '#')});
   }
@@ -162,8 +200,11 @@ std::string roofline_text(const Explanation& explanation, const std::optional<Ti
       traffic_line(explanation));
   text += reuse_line(explanation);
   text += fmt::format(
-      "  intensity {:.1f} FLOP/B; from {:.1f} on the tensor cores ({}) bind, not HBM ({}/s)\n",
-      roof.intensity, roof.ridge, teraflops(roof.peak_flops), format_bytes(roof.hbm_rate));
+      "  intensity {:.1f} FLOP/B; from {:.1f} on the tensor cores ({} at {} GHz) bind, not HBM\n"
+      "  ({}/s: {:.0f} % of the datasheet's {}/s, as much as a plain copy reaches)\n",
+      roof.intensity, roof.ridge, teraflops(roof.peak_flops), explanation.limits.clock_ghz,
+      format_bytes(roof.usable_hbm), 100 * roof.usable_hbm / roof.hbm_rate,
+      format_bytes(roof.hbm_rate));
   return text + outcome_lines(explanation, measured) + ceilings_table(explanation) +
          shares_section(explanation) + knobs_section(explanation);
 }

@@ -142,8 +142,9 @@ std::string timeline_svg(const std::string& title, const std::vector<TimelinePan
     top += height_of(panel.timeline);
   }
   body += fmt::format(
-      "<text x=\"10\" y=\"{:.1f}\">cycles from a block's first load, as predicted; numbers count "
-      "key tiles</text>\n",
+      "<text x=\"10\" y=\"{:.1f}\">cycles from a block's first load; bars as long as their work, "
+      "gaps and waiting so that a key tile is as long as predicted; numbers count key "
+      "tiles</text>\n",
       top + 4);
   const double height = top + 16;
   return fmt::format(

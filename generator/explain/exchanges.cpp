@@ -32,9 +32,10 @@ Exchange tiles_arrive(const KernelConfig& config, int threads, const std::string
 
 /// Keys that a tile hides must not poison its product: templates/part/sanitize.cuh.
 Exchange finite_vote(Period period, int threads) {
-  return block_barrier("vote", 1, period, threads,
-                       "only where the mask or the end of the keys cuts a tile: whether the output "
-                       "is finite; if not, the keys are walked once more");
+  return block_barrier(
+      "vote", 1, period, threads,
+      "only where the mask or the end of the keys cuts a tile: threads vote whether "
+      "all of the output is finite; if not, the keys are walked once more");
 }
 
 /// Lanes in fours share a row of a fragment.
@@ -96,9 +97,10 @@ void add_rings(std::vector<Exchange>& list, const Variant& variant, const Kernel
       {"full, of a stage of V", BarrierKind::kMbarrier, 1, Period::kKeyTile, consumers, values});
   list.push_back(
       {"empty, of a stage of K and of V", BarrierKind::kMbarrier, 2, Period::kKeyTile, 1,
-       fmt::format("all {} consumer warps have done with the stage; the {} fills it "
-                   "again",
-                   config.warps, config.warp_specialized ? "producer" : "loading warp")});
+       fmt::format(
+           "one arrival of each of the {} consumer warps: they have done with the stage; a thread "
+           "of the {} waits, and fills it again",
+           config.warps, config.warp_specialized ? "producer" : "loading warp")});
 }
 
 /// templates/part/value_guard.cuh, guard_bell.cuh and value_transposer.cuh.
@@ -114,7 +116,7 @@ void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
                     "the TMA has written a V tile of which rows may not see all"});
     list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
                     "whether it holds NaN or Inf, before consumers multiply it"});
-    list.push_back({"bell, for the helpers", BarrierKind::kNamed, 1, Period::kQueryTile,
+    list.push_back({"start of a tile, for the helpers", BarrierKind::kNamed, 1, Period::kQueryTile,
                     threads + kWarpgroupWarps * kWarpThreads,
                     "the first warpgroup lets them look at the next tile's values"});
   }
@@ -163,7 +165,7 @@ std::vector<Exchange> exchanges_of(const Variant& variant, const KernelConfig& c
               block_barrier("store", 2, Period::kBlock, threads, "O is gathered for the store")};
     case KernelPart::kSplitCombine:
       return {without_barrier("shuffles within a warp", Period::kBlock, threads,
-                              "largest base and total weight of the row's parts")};
+                              "largest base of the exponents and total weight of the row's parts")};
     case KernelPart::kFa1Attention:
       return fa1(variant, config);
     case KernelPart::kFa2Attention:

@@ -78,6 +78,38 @@ std::vector<GenerationStep> generation_steps(const std::vector<Generation>& gene
   return steps;
 }
 
+std::vector<std::string> share_causes(TimeShare share, const Explanation& before,
+                                      const Explanation& after) {
+  std::vector<std::string> causes;
+  const bool tensor = share == TimeShare::kTensor;
+  const bool shared = share == TimeShare::kSharedMemory;
+  const int heads = after.plan.packed_heads;
+  if (heads > before.plan.packed_heads && (tensor || shared || share == TimeShare::kL2)) {
+    causes.push_back(
+        fmt::format("pack_gqa puts the {} query heads of a KV head into one tile: K and V tiles "
+                    "are brought and "
+                    "multiplied once for all of them",
+                    heads));
+  }
+  const bool wgmma = after.config.family == Family::kFa3 && before.config.family != Family::kFa3;
+  if (wgmma && tensor) {
+    causes.push_back(fmt::format("wgmma multiplies at {:.0f} TFLOP/s, mma.sync at {:.0f}",
+                                 after.roofline.peak_flops * 1e-12,
+                                 before.roofline.peak_flops * 1e-12));
+  }
+  if (wgmma && shared) {
+    causes.push_back(
+        "wgmma's reads of shared memory are part of its rate: only what the TMA writes counts, "
+        "where "
+        "mma.sync's warps load every operand");
+  }
+  if (share == TimeShare::kIdle && after.plan.num_splits > before.plan.num_splits) {
+    causes.push_back(fmt::format("{} splits of the keys make as many pieces of each tile's work",
+                                 after.plan.num_splits));
+  }
+  return causes;
+}
+
 double resource_count(TimeShare share, const Explanation& explanation) {
   switch (share) {
     case TimeShare::kTensor:

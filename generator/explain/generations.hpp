@@ -28,6 +28,11 @@ struct GenerationStep {
 };
 std::vector<GenerationStep> generation_steps(const std::vector<Generation>& generations);
 
+/// Changes of config or of instructions beside the family's own, that make a share smaller or
+/// larger: "wgmma multiplies at …".
+std::vector<std::string> share_causes(TimeShare share, const Explanation& before,
+                                      const Explanation& after);
+
 /// How much of a resource all blocks use; 0 for shares that are no resource.
 double resource_count(TimeShare share, const Explanation& explanation);
 

@@ -15,24 +15,30 @@ int rows_per_block(KernelPart part) {
   return part == KernelPart::kSplitCombine ? combine_rows_per_block() : 0;
 }
 
+GridFactor factor(long long count, const std::string& one, const std::string& many) {
+  return {count == 1 ? one : many, count};
+}
+
 std::vector<GridFactor> factors_of(const Problem& problem, const LaunchPlan& plan,
                                    KernelPart part) {
   const Sizes& sizes = problem.sizes;
   if (const int rows = rows_per_block(part); rows > 0) {
     const long long all = static_cast<long long>(sizes.batch) * sizes.heads * sizes.seqlen_q;
-    return {{fmt::format("groups of {} query rows", rows), ceil_div(all, rows)}};
+    return {factor(ceil_div(all, rows), fmt::format("group of {} query rows", rows),
+                   fmt::format("groups of {} query rows", rows))};
   }
   std::vector<GridFactor> factors{{"batch", sizes.batch}};
   if (plan.packed_heads > 1) {
     const int group = sizes.heads / sizes.resolved_kv_heads();
-    factors.push_back({"KV heads", sizes.resolved_kv_heads()});
-    factors.push_back({fmt::format("packs of {} query heads", plan.packed_heads),
-                       ceil_div(group, plan.packed_heads)});
+    factors.push_back(factor(sizes.resolved_kv_heads(), "KV head", "KV heads"));
+    factors.push_back(factor(ceil_div(group, plan.packed_heads),
+                             fmt::format("pack of {} query heads", plan.packed_heads),
+                             fmt::format("packs of {} query heads", plan.packed_heads)));
   } else {
-    factors.push_back({"heads", sizes.heads});
+    factors.push_back(factor(sizes.heads, "head", "heads"));
   }
   if (part == KernelPart::kFa1Attention) return factors;  // a block walks all query tiles
-  factors.push_back({"query tiles", plan.query_tiles});
+  factors.push_back(factor(plan.query_tiles, "query tile", "query tiles"));
   if (plan.num_splits > 1) factors.push_back({"splits of the keys", plan.num_splits});
   return factors;
 }
@@ -50,6 +56,7 @@ GridFacts grid_facts(const Problem& problem, const KernelConfig& config, const L
   facts.persistent = loads_by_tma(launch.part) && config.scheduler != TileScheduler::kTilePerBlock;
   facts.drawn = facts.persistent && config.scheduler == TileScheduler::kDynamic;
   facts.residency = residency(work, limits);
+  facts.limited_by = residency_limits(work, limits);
   facts.slots = static_cast<long long>(facts.residency.blocks) * limits.sm_count;
   facts.blocks_on_sm = static_cast<int>(
       std::min<long long>(facts.residency.blocks, ceil_div(facts.blocks, limits.sm_count)));

@@ -104,8 +104,18 @@ std::vector<MemoryItem> hbm_contents(const Problem& problem, const KernelConfig&
   if (config.family == Family::kUnfused) {
     items.push_back({"S, then P in its place", workspace, "workspace, fp32 and then " + type});
   } else {
-    items.push_back({"what splits leave: O in fp32, base and sum of each row", workspace,
-                     fmt::format("workspace, {} splits", plan.num_splits)});
+    const long long rows = queries * plan.num_splits;
+    const long long output = rows * variant.head_dim * static_cast<long long>(sizeof(float));
+    const long long kept = rows * static_cast<long long>(sizeof(PartialRow));
+    items.push_back(
+        {"O of each split, fp32", output, fmt::format("workspace, {} splits", plan.num_splits)});
+    items.push_back({"row statistics of each split", kept,
+                     fmt::format("workspace, {} B a row: base of the exponents, what rounding took "
+                                 "from it, sum",
+                                 sizeof(PartialRow))});
+    if (const long long gap = workspace - output - kept; gap > 0) {
+      items.push_back({"alignment", gap, "workspace, between the two"});
+    }
   }
   return items;
 }

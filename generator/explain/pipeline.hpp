@@ -41,7 +41,7 @@ struct EnumNames<Activity> {
 enum class LoopOrder {
   kSequential,  ///< Q K^T, softmax, P V of a key tile, then the next
   kInTurn,      ///< the same with P V put off until the next tile's Q K^T is about to start
-  kOverlapped,  ///< Q K^T of the next tile and P V of the last run beside a tile's softmax
+  kOverlapped,  ///< P V of the tile before, issued behind a tile's Q K^T, runs beside its softmax
 };
 
 /// A team is what walks the key tiles together: a warpgroup of fa3, else a block.
@@ -56,7 +56,7 @@ struct PipelinePlan {
   bool keys_go_with_values = false;  ///< a stage of K is free only once V's is
   // Cycles of one team and key tile, as if the team had the SM for itself.
   double query_key = 0, softmax = 0, exchange = 0, probability_value = 0, store = 0;
-  double wait = 0;      ///< barriers and latencies, which nobody shares
+  double wait = 0;      ///< barriers and latencies, and what else keeps a team from its work
   double load_key = 0;  ///< cycles of the loader's bandwidth; 0: no such tile
   double load_value = 0;
   double load_latency = 0;  ///< from the request to the first byte

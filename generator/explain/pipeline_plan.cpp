@@ -45,7 +45,6 @@ void set_phases(PipelinePlan& plan, const KernelConfig& config, KernelPart part,
   plan.softmax = std::max(softmax.exponential, softmax.issue) / used / teams;
   plan.exchange = step_cycles(exchange, limits).shared + step.exchange_stall_cycles;
   plan.store = step_cycles(stores, limits).issue / used;
-  plan.wait = step.stall_cycles - step.exchange_stall_cycles;
 }
 
 /// Tiles come at the rate of L2, or at the SM's share of HBM where that is less. What a step writes

@@ -38,9 +38,9 @@ class Program {
         start_in_turn(step);
       }
       release(Tensor::kKey, step);
-      alone(Activity::kWait, step, plan_.wait);
       softmax(step, plan_.softmax);
       if (plan_.order == LoopOrder::kOverlapped && step > 0) end_value(step - 1);
+      alone(Activity::kWait, step, plan_.wait);
     }
     await(Tensor::kValue, plan_.steps - 1);
     start(Activity::kProbabilityValue, plan_.steps - 1, plan_.probability_value);
@@ -49,7 +49,8 @@ class Program {
   }
 
  private:
-  /// Q K^T of this tile and P V of the one before run while the softmax of this tile does.
+  /// Q K^T of this tile is issued, and P V of the one before right behind it. The softmax waits for
+  /// the former only, so that P V runs beside it.
   void start_beside(int step) {
     take_turn();
     start(Activity::kQueryKey, step, plan_.query_key);
@@ -61,6 +62,7 @@ class Program {
     ops_.push_back({Op::Kind::kAwaitProduct, step, Activity::kQueryKey});
   }
 
+  /// Both products are over before the softmax begins.
   void start_in_turn(int step) {
     if (step > 0) await(Tensor::kValue, step - 1);
     take_turn();

@@ -31,7 +31,8 @@ Roofline roofline(const Problem& problem, const KernelConfig& config, const Devi
   roof.least_bytes = minimal_bytes(problem);
   roof.hbm_rate = limits.hbm_bytes_per_second;
   roof.intensity = roof.hbm_bytes > 0 ? roof.flops / roof.hbm_bytes : 0;
-  roof.ridge = roof.hbm_rate > 0 ? roof.peak_flops / roof.hbm_rate : 0;
+  roof.usable_hbm = kHbmEfficiency * roof.hbm_rate;
+  roof.ridge = roof.usable_hbm > 0 ? roof.peak_flops / roof.usable_hbm : 0;
   const std::pair<const char*, double> terms[] = {
       {"tensor", prediction.tensor_seconds},
       {"exp", prediction.exponential_seconds},
@@ -49,6 +50,19 @@ Roofline roofline(const Problem& problem, const KernelConfig& config, const Devi
                        [](const Ceiling& a, const Ceiling& b) { return a.seconds < b.seconds; })
           ->name;
   return roof;
+}
+
+std::string lowest_ceilings(const Roofline& roof) {
+  constexpr double kTie = 0.995;
+  double longest = 0;
+  for (const Ceiling& each : roof.ceilings) longest = std::max(longest, each.seconds);
+  std::string text;
+  int count = 0;
+  for (const Ceiling& each : roof.ceilings) {
+    if (longest == 0 || each.seconds < kTie * longest) continue;
+    text += (++count > 1 ? " = " : "") + each.name;
+  }
+  return count > 1 ? text + " (tie)" : text;
 }
 
 }  // namespace heddle

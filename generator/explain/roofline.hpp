@@ -22,11 +22,14 @@ struct Roofline {
   double hbm_bytes = 0;     ///< with the model of L2
   double least_bytes = 0;   ///< each tensor once
   double hbm_rate = 0;      ///< of the datasheet, bytes per second
+  double usable_hbm = 0;    ///< what a plain copy reaches of it, which the HBM ceiling is made of
   double intensity = 0;     ///< FLOP per byte of HBM
-  double ridge = 0;         ///< intensity from which on the tensor cores bind
+  double ridge = 0;         ///< intensity from which on the tensor cores bind, not usable_hbm
   std::vector<Ceiling> ceilings;
   std::string binding;  ///< the lowest
 };
+/// The lowest ceiling and those that are as low: "tensor = exp (tie)".
+std::string lowest_ceilings(const Roofline& roof);
 
 Roofline roofline(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);
 

@@ -30,19 +30,31 @@ double predicted_cycles(const PartPrediction& part, int steps, const DeviceLimit
   return at_once * std::max(on_chip, by_hbm);
 }
 
+/// The waiting of each step with which a key tile takes `cycles`. What a prediction has beyond
+/// products, softmax and loads belongs nowhere in particular, so each step of each team waits for
+/// its share. None where these alone take longer.
+double fitted_wait(PipelinePlan plan, double cycles) {
+  constexpr int kHalvings = 24;
+  double least = 0;
+  double most = cycles;  // a step is no shorter than its waiting
+  for (int i = 0; i < kHalvings; ++i) {
+    plan.wait = (least + most) / 2;
+    (schedule(plan).step_cycles < cycles ? least : most) = plan.wait;
+  }
+  return least;
+}
+
 /// Picks the spans of a lane out of a schedule.
 class LaneBuilder {
  public:
-  LaneBuilder(Timeline& line, const PipelineSchedule& from, double scale)
-      : line_(line), from_(from), scale_(scale) {}
+  LaneBuilder(Timeline& line, const PipelineSchedule& from) : line_(line), from_(from) {}
 
   template <class Wanted>
   void add(const std::string& name, Wanted wanted) {
     Lane lane{name, {}};
     for (Span span : from_.spans) {
-      if (!wanted(span) || span.begin * scale_ >= line_.end) continue;
-      span.begin *= scale_;
-      span.end = std::min(span.end * scale_, line_.end);
+      if (!wanted(span) || span.begin >= line_.end) continue;
+      span.end = std::min(span.end, line_.end);
       lane.spans.push_back(span);
     }
     std::sort(lane.spans.begin(), lane.spans.end(),
@@ -62,7 +74,6 @@ class LaneBuilder {
  private:
   Timeline& line_;
   const PipelineSchedule& from_;
-  double scale_;
 };
 
 bool is_load(Activity activity) {
@@ -103,20 +114,22 @@ Timeline timeline(const Problem& problem, const KernelConfig& config, KernelPart
                   const PartPrediction& prediction, const DeviceLimits& limits) {
   Timeline line;
   if (!has_tiles(part) || prediction.work.mean_steps <= 0) return line;
-  const PipelinePlan plan = pipeline_plan(problem, config, part, prediction, limits);
-  const PipelineSchedule drawn = schedule(plan);
+  PipelinePlan plan = pipeline_plan(problem, config, part, prediction, limits);
   line.steps = static_cast<int>(std::round(prediction.work.mean_steps));
   line.step_cycles = predicted_cycles(prediction, plan.steps, limits);
-  line.schedule_cycles = drawn.step_cycles;
-  const double scale = line.step_cycles / line.schedule_cycles;
+  line.work_cycles = schedule(plan).step_cycles;
+  line.wait_cycles = fitted_wait(plan, line.step_cycles);
+  plan.wait = line.wait_cycles;
+  const PipelineSchedule drawn = schedule(plan);
+  line.drawn_cycles = drawn.step_cycles;
   const auto first = std::find_if(drawn.spans.begin(), drawn.spans.end(),
                                   [](const Span& span) { return is_product(span.activity); });
   const double begin = first == drawn.spans.end() ? 0 : first->begin;
-  line.end = scale * std::min(drawn.end, begin + kDrawnSteps * drawn.step_cycles);
+  line.end = std::min(drawn.end, begin + kDrawnSteps * drawn.step_cycles);
   const int blocks = static_cast<int>(blocks_at_once(prediction, limits));
   line.blocks_left_out =
       std::max(0, blocks - (part == KernelPart::kFa3Attention ? 1 : kMostBlocks));
-  LaneBuilder builder(line, drawn, scale);
+  LaneBuilder builder(line, drawn);
   add_lanes(builder, plan, part);
   return line;
 }

@@ -51,14 +51,17 @@ Role fa3_helpers(const Variant& variant) {
 
 std::vector<Role> fa3_roles(const Variant& variant, const KernelConfig& config) {
   const int teams = config.tile_m / kWarpgroupRows;
-  Role consumers{teams > 1 ? fmt::format("{} consumer warpgroups", teams) : "consumer warpgroup",
-                 config.warps,
-                 fmt::format("{} of the {} query rows each, all {} keys of a tile", kWarpgroupRows,
-                             config.tile_m, config.tile_n),
-                 "Q K^T and P V of its rows (wgmma, operands from shared memory), their softmax"};
-  if (config.overlap == Overlap::kIntraWarpgroup) {
-    consumers.does += "; its next Q K^T and last P V run beside its softmax";
-  }
+  Role consumers{
+      teams > 1 ? fmt::format("{} consumer warpgroups", teams) : "consumer warpgroup", config.warps,
+      fmt::format("{} of the {} query rows each, all {} keys of a tile", kWarpgroupRows,
+                  config.tile_m, config.tile_n),
+      "Q K^T and P V of its rows (wgmma: Q, K and V from shared memory, P from registers), their "
+      "softmax"};
+  consumers.does +=
+      config.overlap == Overlap::kIntraWarpgroup
+          ? "; P V of the tile before, issued right behind a tile's Q K^T, runs beside its softmax"
+          : "; both products are over before its softmax begins, beside which only those of other "
+            "warpgroups run";
   if (!config.warp_specialized) {
     consumers.does += "; three warps of the last one also ask the TMA for tiles";
     return {consumers};

@@ -142,7 +142,7 @@ TEST_CASE("explain tells kernel, launch and what bounds it without a GPU") {
   CHECK_THAT(unnamed.output, Contains("sm_90a (assumed: no GPU here"));
   CHECK_THAT(result.output, Contains("family=fa3") && Contains("blocks of") &&
                                 Contains("shared memory") && Contains("FLOP") &&
-                                Contains("bound by"));
+                                Contains("lowest ceiling: "));
   for (const char* bound : {"tensor", "exp", "issue", "shared memory", "L2", "HBM", "launch"}) {
     CHECK_THAT(result.output, Contains(std::string("\n  ") + bound));
   }

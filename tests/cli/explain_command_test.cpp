@@ -79,6 +79,28 @@ TEST_CASE("Where none of the compared families may run the answer is no") {
   CHECK_THAT(result.output, Contains("not here"));
 }
 
+TEST_CASE("Blanks between knobs and families are no part of them") {
+  const HeddleProcess heddle;
+  const auto spaced =
+      heddle.run(explain_words({"--family", "fa2", "--set", "tile_m=64, stages = 1"}));
+  INFO(spaced.errors);
+  REQUIRE(spaced.code == 0);
+  CHECK_THAT(spaced.output, Contains("stages=1"));
+  CHECK(heddle.run(explain_words({"--compare", "fa1, fa2", "--json"})).code == 0);
+}
+
+TEST_CASE(
+    "Shipped winners are listed where they are asked for, and told of where a list is empty") {
+  const HeddleProcess heddle;
+  const auto own = heddle.run({"db", "list"});
+  CHECK(own.code == 0);
+  CHECK_THAT(own.output, !Contains("H200"));
+  CHECK_THAT(own.errors, Contains("--shipped"));
+  const auto shipped = heddle.run({"db", "list", "--shipped"});
+  CHECK(shipped.code == 0);
+  CHECK_THAT(shipped.output, Contains("NVIDIA H200 (132 SMs)") && Contains("measured"));
+}
+
 TEST_CASE("Wrong use of explain is told") {
   const HeddleProcess heddle;
   const std::pair<Words, std::string> wrong[] = {

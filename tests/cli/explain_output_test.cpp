@@ -101,6 +101,14 @@ TEST_CASE("Each family's text answers the four questions") {
   }
 }
 
+TEST_CASE("The drawing's legend says what gaps are, and words that knobs bring are explained") {
+  const std::string text = questions_text(explained(Family::kFa3));
+  CHECK_THAT(text, Contains("each span as long as it takes") && Contains("The gaps (waiting)") &&
+                       Contains("P from registers") && Contains("beside its softmax") &&
+                       Contains("running_max=lazy: a row's base") && Contains("threads waiting"));
+  CHECK_THAT(questions_text(explained(Family::kFa1)), !Contains("running_max="));
+}
+
 TEST_CASE("Splits, packed heads and 8-bit inputs are told") {
   Problem decode;
   decode.sizes = {.batch = 2, .heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
@@ -115,6 +123,26 @@ TEST_CASE("Splits, packed heads and 8-bit inputs are told") {
   const std::string bytes = questions_text(explain(decode, split, h200));
   CHECK_THAT(bytes, Contains("V tiles to be transposed") && Contains("transpose each 8-bit V") &&
                         Contains("written a V tile in rows"));
+}
+
+TEST_CASE("Sections 5 and 6 say by what rules they count") {
+  const Explanation facts = explained(Family::kFa3);
+  const std::string text = roofline_text(facts, std::nullopt);
+  CHECK_THAT(text, Contains("what wgmma reads there is") &&
+                       Contains("92 % of the datasheet's 4.8") && Contains("at 1.65 GHz") &&
+                       Contains("the slowest is charged whole") &&
+                       Contains("run at the same time") && !Contains("it has no line"));
+  CHECK_THAT(roofline_text(explained(Family::kFa2), std::nullopt), !Contains("wgmma"));
+  CHECK(explanation_json(facts, std::nullopt)["clock_ghz"] == 1.65);
+  // L2 is the lowest ceiling here, but the SMs' own work takes longer still.
+  Problem decode;
+  decode.sizes = {.batch = 1, .heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
+  KernelConfig split{.family = Family::kFa2, .tile_m = 16, .tile_n = 48, .warps = 1};
+  split.split_kv = split.query_in_registers = true;
+  split.running_max = RunningMax::kEveryBlock;
+  const Explanation hidden = explain(decode, split, find_architecture("sm_90a"));
+  REQUIRE(hidden.roofline.binding == "L2");
+  CHECK_THAT(roofline_text(hidden, std::nullopt), Contains("it has no line"));
 }
 
 TEST_CASE("An empty problem says so") {
@@ -145,7 +173,7 @@ TEST_CASE("The JSON has every figure of the text") {
   for (const auto& item : part["shared"]) shared += item["bytes"].get<long long>();
   CHECK(shared == part["shared_bytes"]);
   double shares = 0;
-  for (const auto& share : json["time_shares"]) shares += share.get<double>();
+  for (const auto& share : json["time_seconds"]) shares += share.get<double>();
   CHECK(shares == Approx(json["predicted_seconds"].get<double>()));
   CHECK(part["timeline"]["lanes"].size() == facts.parts[0].timeline.lanes.size());
   CHECK(json["roofline"]["ceilings"].size() == 8);

@@ -49,7 +49,9 @@ struct Machine {
     std::vector<Measurement> rows;
     for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
     heddle.write("rows.yaml", export_yaml(rows));
-    REQUIRE(heddle.run({"db", "import", heddle.path("rows.yaml")}).code == 0);
+    const auto imported = heddle.run({"db", "import", heddle.path("rows.yaml")});
+    INFO(imported.errors);
+    REQUIRE(imported.code == 0);
   }
   std::string explain(int keys, const std::vector<std::string>& more = {}) const {
     const std::string length = std::to_string(keys);
@@ -78,6 +80,38 @@ TEST_CASE("A winner of another size comes with what such winners have cost, and 
   // Measured for the very size: nothing to regret.
   CHECK_THAT(machine.explain(2048), Contains("for this size") && !Contains("regret"));
   CHECK_FALSE(json::parse(machine.explain(2048, {"--json"})).contains("regret"));
+}
+
+TEST_CASE("What was measured stands beside the choice, with device and day") {
+  const Machine machine({tuned(2048, 3)});
+  CHECK_THAT(machine.explain(2048), Contains("stored   50.0 us on A GPU (132 SMs), 2025-01-01\n"));
+  CHECK_THAT(machine.explain(8192), Contains("2025-01-01, of batch=4,heads=16,seqlen_q=2048"));
+  const json report = json::parse(machine.explain(2048, {"--json"}));
+  CHECK(report["stored"]["seconds"].get<double>() == Approx(0.5e-4));
+  CHECK(report["stored"]["device"] == "A GPU");
+  CHECK_THAT(machine.explain(2048, {"--family", "fa2"}), !Contains("stored "));
+}
+
+TEST_CASE("Another family that the model predicts to be much faster is named") {
+  const Machine machine({tuned(2048, 3)});  // a winner of fa2
+  CHECK_THAT(machine.explain(2048), Contains("model    predicts fa3 faster: ") &&
+                                        Contains("what is measured comes before it"));
+  CHECK(json::parse(machine.explain(2048, {"--json"}))["predicted_faster"]["seconds"] > 0);
+  CHECK_THAT(machine.explain(2048, {"--family", "fa3"}), !Contains("model    "));
+}
+
+TEST_CASE("A prediction stored for the very size is named where a measured neighbour comes first") {
+  auto predicted = tuned(8192, 4);
+  std::erase_if(predicted, [](const Measurement& row) { return !row.chosen; });
+  predicted.front().evidence = Evidence::kPredicted;
+  predicted.front().chosen = false;
+  predicted.front().check.reset();
+  const Machine machine({tuned(2048, 3), predicted});
+  CHECK_THAT(machine.explain(8192),
+             Contains("for the nearest size") &&
+                 Contains("not      " + canonical_text(predicted.front().config) +
+                          " (predicted for this size, 50.0 us)"));
+  CHECK_THAT(machine.explain(2048), !Contains("not      "));
 }
 
 TEST_CASE("Without data there is no number") {

@@ -77,6 +77,37 @@ TEST_CASE("HBM holds tensors and workspace") {
         items[0].bytes + items[1].bytes + items[2].bytes);
 }
 
+TEST_CASE("What splits leave is output, statistics, and the gap that aligns them") {
+  Problem problem;
+  problem.variant.head_dim = 8;
+  problem.sizes = {
+      .batch = 1, .heads = 3, .kv_heads = 1, .seqlen_q = 1, .seqlen_kv = 4096, .num_splits = 3};
+  const KernelConfig split{.family = Family::kFa2, .split_kv = true};
+  const auto plan = plan_launch(problem, split, explain_device());
+  REQUIRE(plan.num_splits == 3);
+  const auto items = hbm_contents(problem, split, plan);
+  REQUIRE(items.size() == 6);
+  CHECK(items[3].bytes == 3 * 3 * 8 * 4);
+  CHECK(items[4].bytes == 3 * 3 * 12);
+  CHECK(items[5].bytes == 512 - 3 * 3 * 8 * 4);  // statistics begin at a multiple of 256
+  CHECK(items[3].bytes + items[4].bytes + items[5].bytes ==
+        static_cast<long long>(plan.workspace_bytes));
+}
+
+TEST_CASE("All that limits the blocks on an SM is named, and one thing is one") {
+  Problem problem;
+  problem.sizes = {.batch = 1, .heads = 1, .seqlen_q = 4096, .seqlen_kv = 4096};
+  KernelConfig config{.family = Family::kFa3, .tile_m = 192, .tile_n = 80, .warps = 12};
+  config.stages = 3;
+  config.query_stages = 2;
+  const GridFacts both = explain(problem, config, explain_device()).parts.front().grid;
+  CHECK(both.limited_by == "shared memory and registers");
+  CHECK(both.factors[1].name == "head");
+  CHECK(both.factors[2].name == "query tiles");
+  const KernelConfig small{.family = Family::kFa2, .tile_m = 16, .tile_n = 48, .warps = 1};
+  CHECK(explain(problem, small, explain_device()).parts.front().grid.limited_by == "shared memory");
+}
+
 TEST_CASE("Factors multiply to the blocks of the grid, or to what persistent blocks walk") {
   const auto seed = std::random_device{}();
   for (const auto& [problem, config] : explain_cases(seed)) {

@@ -63,6 +63,43 @@ TEST_CASE("The roofline has every ceiling, and the lowest binds") {
         padded.hbm_bytes);
 }
 
+TEST_CASE("Ceilings that are as low as the lowest are named with it") {
+  Roofline roof;
+  CHECK(lowest_ceilings(roof).empty());
+  roof.ceilings = {{"tensor", 2e-3, 0}, {"exp", 1.999e-3, 0}, {"issue", 1.9e-3, 0}};
+  CHECK(lowest_ceilings(roof) == "tensor = exp (tie)");
+  roof.ceilings[1].seconds = 1.9e-3;
+  CHECK(lowest_ceilings(roof) == "tensor");
+}
+
+TEST_CASE("What a step owes to packing, to splits and to wgmma is said where it counts") {
+  const DeviceLimits& h200 = explain_device();
+  Problem decode;
+  decode.sizes = {.batch = 1, .heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
+  const Explanation fa2 = explain(decode, {.family = Family::kFa2, .split_kv = true}, h200);
+  KernelConfig config{.family = Family::kFa3, .tile_n = 128, .split_kv = true, .pack_gqa = true};
+  const Explanation packed = explain(decode, config, h200);
+  config.pack_gqa = false;
+  const Explanation single = explain(decode, config, h200);
+  const auto causes = [](TimeShare share, const Explanation& before, const Explanation& after) {
+    std::string text;
+    for (const std::string& cause : share_causes(share, before, after)) text += cause + '\n';
+    return text;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string shared = causes(TimeShare::kSharedMemory, fa2, packed);
+  CHECK(has(shared, "pack_gqa puts the 4 query heads"));
+  CHECK(has(shared, "part of its rate"));
+  CHECK_FALSE(has(causes(TimeShare::kSharedMemory, fa2, single), "pack_gqa"));
+  CHECK(causes(TimeShare::kSharedMemory, single, fa2).empty());
+  CHECK(has(causes(TimeShare::kTensor, fa2, single), "wgmma multiplies at 892 TFLOP/s, mma.sync"));
+  CHECK(causes(TimeShare::kIdle, fa2, single).empty());
+  const Explanation whole = explain(decode, {.family = Family::kFa1}, h200);
+  CHECK(has(causes(TimeShare::kIdle, whole, fa2), "splits of the keys"));
+}
+
 TEST_CASE("8-bit products have twice the peak") {
   Problem problem;
   problem.sizes = {.batch = 4, .heads = 16, .seqlen_q = 4096, .seqlen_kv = 4096};
