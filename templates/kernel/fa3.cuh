@@ -1,9 +1,9 @@
 #pragma once
 // FlashAttention-3 (sm_90a): one warp fills rings of K and V by TMA (or, without a producer, warps
 // of the last team: part/team_loader.cuh), warpgroups of 64 query rows each multiply by wgmma
-// (part/team_products.cuh). While a warpgroup's softmax of one key block runs, its Q K^T of the
-// next and its P V of the block before are on the tensor cores. Blocks are walked from the last,
-// which needs a mask, to the first.
+// (part/team_products.cuh). Q K^T of a key block and P V of the block before are started together,
+// and the block's softmax begins as soon as the former is done: P V runs beside it. Blocks are
+// walked from the last, which needs a mask, to the first.
 
 #include "instruction/fence.cuh"
 #include "instruction/setmaxnreg.cuh"

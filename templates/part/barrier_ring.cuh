@@ -42,7 +42,6 @@ class RingPlace<kSlots, false> {
  public:
   int slot() const { return slot_; }
   unsigned parity() const { return parity_; }
-  int left() const { return slot_ == 0 ? kSlots - 1 : slot_ - 1; }
 
   void next() {
     if (++slot_ == kSlots) {
