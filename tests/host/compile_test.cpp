@@ -8,7 +8,7 @@ namespace heddle {
 namespace {
 
 TEST_CASE("NVRTC compiles what the host runs") {
-  for (const char* file : {"pipeline.cu", "faults.cu"}) {
+  for (const char* file : {"pipeline.cu", "faults.cu", "softmax.cu"}) {
     const Nvrtc::Output output = compile_source(test_source(file, ""));
     INFO(file << '\n' << output.log);
     CHECK(output.status == 0);

@@ -25,7 +25,9 @@ KernelSource test_source(const std::string& file, const std::string& entry) {
   source.entry = entry;
   source.architecture = "sm_90a";
   source.main = {file, read(file)};
-  source.headers.push_back({"arguments.cuh", read("arguments.cuh")});
+  for (const char* header : {"arguments.cuh", "softmax_record.cuh"}) {
+    source.headers.push_back({header, read(header)});
+  }
   for (const EmbeddedTemplate& header : embedded_templates()) {
     source.headers.push_back({std::string(header.name), std::string(header.text)});
   }

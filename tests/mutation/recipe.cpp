@@ -134,6 +134,13 @@ void set_late(const Problem& problem, const Recipe& recipe, HostTensors& tensors
   }
 }
 
+/// Of 16-bit elements: by their signs.
+void set_below_zero(HostTensors& tensors) {
+  constexpr std::uint16_t kSign = 0x8000;
+  for (std::uint16_t& bits : tensors.query) bits &= static_cast<std::uint16_t>(~kSign);
+  for (std::uint16_t& bits : tensors.key) bits |= kSign;
+}
+
 /// Unlike for each head, column and row.
 void set_means(const Problem& problem, HostTensors& tensors) {
   NormalSource source(11);
@@ -167,6 +174,7 @@ SmallProblem make(const Recipe& recipe) {
   HostTensors contiguous = make_contiguous_inputs(made.problem, recipe.inputs, 7, recipe.rise);
   if (recipe.offset != 0) set_offsets(made.problem, recipe, contiguous);
   if (recipe.late != 0) set_late(made.problem, recipe, contiguous);
+  if (recipe.below_zero) set_below_zero(contiguous);
   if (recipe.means) set_means(made.problem, contiguous);
   made.tensors = scatter_inputs(made.problem, contiguous);
   if (recipe.bad_values > 0) {
@@ -183,6 +191,7 @@ std::vector<SmallProblem> small_problems() {
   add_fa1(list);
   add_fa3(list);
   add_checked_sums(list);
+  add_lazy(list);
   add_fp8(list);
   add_unfused(list);
   add_reference(list);

@@ -40,6 +40,7 @@ struct Recipe {
   /// heads for the upper half of each 16 queries, in odd heads for the lower half; or for all.
   double late = 0;
   bool all_late = false;
+  bool below_zero = false;   ///< no entry of Q is negative, and none of K positive
   bool shared_keys = false;  ///< heads share K and sequences share V, by stride 0
   // e4m3 inputs.
   ScaleKind scales = ScaleKind::kHead;
@@ -65,6 +66,7 @@ void add_fa3_large(Problems& list);
 void add_fa1(Problems& list);
 void add_fa3(Problems& list);
 void add_checked_sums(Problems& list);
+void add_lazy(Problems& list);
 void add_fa3_switches(Problems& list);  ///< products and loads that do not run beside each other
 void add_fa3_decode(Problems& list);
 void add_fp8(Problems& list);
