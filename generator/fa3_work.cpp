@@ -28,13 +28,13 @@ constexpr double kDeepStepCycles = 100;
 /// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
 constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
-/// What a step takes longer without overlap inside a warpgroup: the median of five tiles
-/// (docs/evidence.md: 2.9 to 11.5 % of their steps). Without a producer it is the warps that are
+/// What a step takes longer without overlap inside a warpgroup: the median of five tiles, worked out
+/// from docs/evidence.md's table of the pipeline. Without a producer it is the warps that are
 /// not there to fill gaps: 7 to 10 % by this model, 6 to 15 % measured.
 constexpr double kNoOverlapCycles = 150;
 /// Fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.
 constexpr double kSoftmaxInstructions = 3.5;
-/// Looking for the maximum; two integers at a time where an upper bound will do.
+/// Looking for the maximum; lazily two more entries an instruction, a maximum of three integers.
 constexpr double kMaximumInstructions = 1;
 constexpr double kLazyMaximumInstructions = 0.5;
 /// Checked sums: without the maximum in all but the first blocks, as many as that on average.

@@ -176,7 +176,7 @@ std::optional<TransferRegret> measured_regret(const SelectionQuestion& question,
 
 std::string regret_text(const std::optional<TransferRegret>& regret) {
   if (!regret)
-    return "how far from this size's own best is not known: nothing stored compares them";
+    return "how far from this place's own best is not known: nothing stored compares them";
   const auto percent = [](double ratio) { return 100 * (ratio - 1); };
   return fmt::format(
       "where such a winner was measured beside a place's own, it was {:.1f} % slower on average, "

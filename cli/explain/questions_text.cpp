@@ -145,7 +145,10 @@ std::string running_max_of(const PartExplanation& part, RunningMax running_max) 
       when = "is its maximum so far, with every key tile";
       break;
     case RunningMax::kLazy:
-      when = "moves only once a maximum exceeds it by 2^8, or a key makes up an eighth of the row";
+      when =
+          "moves only once a maximum exceeds it far (at most by 2^8), or by more than the row's "
+          "sum "
+          "so far bears";
       break;
     case RunningMax::kCheckedSum:
       when = "comes from the first key tiles; later ones are only checked by what they add";

@@ -1,5 +1,6 @@
 #include "cli/suites/lengths.hpp"
 
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -49,6 +50,15 @@ void require_sweep(const CsvTable& file, std::size_t row, const Cell& cell) {
 
 using Rates = std::map<std::string, double>;  ///< TFLOP/s by implementation
 
+/// A whole number that an int holds.
+int whole(const CsvTable& file, std::size_t row, const std::string& column) {
+  const double number = file.number(row, column);
+  if (number >= 1 && number <= 1e9 && number == std::floor(number)) return static_cast<int>(number);
+  throw Error(ErrorCode::kInvalidArgument, column,
+              fmt::format("row {}: {} {} is no whole number from 1 to 1e9", row + 1, column,
+                          file.text(row, column)));
+}
+
 std::map<Cell, Rates> cells_of(const CsvTable& file) {
   std::map<Cell, Rates> cells;
   for (std::size_t row = 0; row < file.size(); ++row) {
@@ -58,8 +68,7 @@ std::map<Cell, Rates> cells_of(const CsvTable& file) {
                   fmt::format("row {}: mask '{}' is neither full nor causal", row + 1,
                               file.text(row, "mask")));
     }
-    const Cell cell{static_cast<int>(file.number(row, "head_dim")), *mask,
-                    static_cast<int>(file.number(row, "length"))};
+    const Cell cell{whole(file, row, "head_dim"), *mask, whole(file, row, "length")};
     require_sweep(file, row, cell);
     cells[cell][file.text(row, "implementation")] = file.number(row, "tflops");
   }

@@ -1,13 +1,12 @@
 #include "cli/suites/peers.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <span>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "cli/text_file.hpp"
 #include "generator/error.hpp"
 #include "generator/field.hpp"
 #include "generator/template_library.hpp"
@@ -33,8 +32,8 @@ class PeersReader {
           value<std::string>(node, "text"), value<std::string>(node, "device"),
           value<std::string>(node, "date"), value<std::string>(node, "method")};
     }
-    for (const auto& node : child(root, "forward")) peers.forward.push_back(sweep(node, peers));
-    for (const auto& node : child(root, "decode")) peers.decode.push_back(decode(node, peers));
+    for (const auto& node : list(root, "forward")) peers.forward.push_back(sweep(node, peers));
+    for (const auto& node : list(root, "decode")) peers.decode.push_back(decode(node, peers));
     peers.compile_seconds = figures(root, "compile", "seconds", peers);
     peers.hbm_gigabytes = figures(root, "hbm_traffic", "gigabytes", peers);
     peers.peak_share = figures(root, "peak_share", "share", peers);
@@ -99,6 +98,19 @@ class PeersReader {
     return source;
   }
 
+  YAML::Node list(const YAML::Node& node, const std::string& name) const {
+    const YAML::Node found = child(node, name);
+    if (!found.IsSequence()) complain(found, name, "is no list; write '- ' lines");
+    return found;
+  }
+
+  /// At least one, and few enough for any tensor.
+  int count(const YAML::Node& node, const std::string& name) const {
+    const int number = value<int>(node, name);
+    if (number < 1 || number > (1 << 24)) complain(node, name, "is not from 1 to 2^24");
+    return number;
+  }
+
   PeerSweep sweep(const YAML::Node& node, const Peers& peers) const {
     PeerSweep entry{value<std::string>(node, "peer"), source_of(node, peers),
                     name_of<DataType>(node, "dtype"), value<int>(node, "head_dim"),
@@ -111,17 +123,17 @@ class PeersReader {
 
   PeerDecode decode(const YAML::Node& node, const Peers& peers) const {
     PeerDecode entry{value<std::string>(node, "peer"), source_of(node, peers), {}};
-    for (const auto& cell : child(node, "cells")) {
-      const std::pair shape{value<int>(cell, "batch"), value<int>(cell, "keys")};
+    for (const auto& cell : list(node, "cells")) {
+      const std::pair shape{count(cell, "batch"), count(cell, "keys")};
       entry.gbps[shape] = positive(child(cell, "gbps"), "gbps");
     }
     return entry;
   }
 
-  std::vector<PeerFigure> figures(const YAML::Node& root, const std::string& list,
+  std::vector<PeerFigure> figures(const YAML::Node& root, const std::string& name,
                                   const std::string& unit, const Peers& peers) const {
     std::vector<PeerFigure> entries;
-    for (const auto& node : child(root, list)) {
+    for (const auto& node : list(root, name)) {
       const YAML::Node number = child(node, unit);
       const bool is_range = number.IsSequence() && number.size() == 2;
       const double least = positive(is_range ? number[0] : number, unit);
@@ -168,7 +180,9 @@ std::optional<double> Peers::decode_gbps(const std::string& peer, int batch, int
 std::vector<std::string> Peers::cited(const std::vector<std::string>& keys) const {
   std::vector<std::string> lines;
   for (const std::string& key : keys) {
-    const PeerSource& source = sources.at(key);
+    const auto found = sources.find(key);
+    if (found == sources.end()) continue;  // a file of one's own need not have what is not compared
+    const PeerSource& source = found->second;
     lines.push_back(fmt::format("{}: {}; {}; date: {}; {}", key, source.text, source.device,
                                 source.date, source.method));
   }
@@ -192,11 +206,7 @@ Peers parse_peers(const std::string& text, const std::string& file_name) {
 
 Peers load_peers(const std::string& file) {
   if (file.empty()) return parse_peers(built_in_text(), "peers.yaml");
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw Error(ErrorCode::kIo, "peers", "--peers: cannot read '" + file + "'");
-  return parse_peers(text.str(), file);
+  return parse_peers(read_text_file(file), file);
 }
 
 }  // namespace heddle

@@ -1,9 +1,7 @@
 #include "cli/suites/suites.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -20,6 +18,7 @@
 #include "cli/suites/suite_bench.hpp"
 #include "cli/suites/sweep.hpp"
 #include "cli/terminal.hpp"
+#include "cli/text_file.hpp"
 #include "generator/legality.hpp"
 #include "generator/version.hpp"
 #include "tuner/tuning_rows.hpp"
@@ -196,11 +195,7 @@ BenchSuiteReport run_lengths(SuiteRun& run) {
                 "--suite lengths draws what bench/compare.py measured: give its --csv file as "
                 "--from FILE");
   }
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw Error(ErrorCode::kIo, "from", "--from: cannot read '" + path + "'");
-  const CsvTable file(text.str(), path);
+  const CsvTable file(read_text_file(path), path);
   run.facts = lengths_facts(file);
   return lengths_report(file, run.peers);
 }
@@ -255,13 +250,6 @@ void require_sound(const BenchSuiteOptions& options, const SuiteEntry& entry) {
   }
 }
 
-void write_file(const std::string& flag, const std::string& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream << text;
-  if (stream.flush()) return;
-  throw Error(ErrorCode::kIo, flag, fmt::format("--{}: cannot write '{}'", flag, path));
-}
-
 }  // namespace
 
 std::vector<std::string> suite_names() {
@@ -288,8 +276,8 @@ int run_suite(const BenchSuiteOptions& options, const ServiceFlags& services,
   const BenchSuiteReport report = entry.run(run);
   run.facts.emplace(run.facts.begin(), "suite", options.name);
   std::cout << (options.json ? report_json(report, run.facts) : report_text(report, run.facts));
-  if (!options.csv.empty()) write_file("csv", options.csv, report_csv(report, run.facts));
-  if (!options.svg.empty()) write_file("svg", options.svg, plot_svg(report.plot));
+  if (!options.csv.empty()) write_text_file("csv", options.csv, report_csv(report, run.facts));
+  if (!options.svg.empty()) write_text_file("svg", options.svg, plot_svg(report.plot));
   return kExitDone;
 }
 

@@ -21,7 +21,7 @@ namespace heddle::fa3 {
 /// What a block's softmax asks of the output.
 struct Rescale {
   Accumulator<1, 1> factor;  ///< of each of the thread's rows
-  bool needed;               ///< by any row of the warp, maybe
+  bool needed = true;        ///< by any row of the warp, maybe
 };
 
 template <class Config>

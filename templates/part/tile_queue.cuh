@@ -19,6 +19,8 @@ struct TileQueue {
 /// A role's way through the queue.
 template <int kSlots>
 class TileReader {
+  static_assert(kSlots == 1 || kSlots == 2, "the slot left is told from the count of slots");
+
  public:
   explicit TileReader(TileQueue<kSlots>& queue) : queue_(queue) {}
 

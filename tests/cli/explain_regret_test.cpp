@@ -116,7 +116,7 @@ TEST_CASE("A prediction stored for the very size is named where a measured neigh
 
 TEST_CASE("Without data there is no number") {
   const Machine machine({tuned(1024, 2)});
-  CHECK_THAT(machine.explain(2048), Contains("regret   how far from this size's own best is not "
+  CHECK_THAT(machine.explain(2048), Contains("regret   how far from this place's own best is not "
                                              "known") &&
                                         !Contains("expected within"));
   CHECK(json::parse(machine.explain(2048, {"--json"}))["regret"].is_null());
