@@ -12,7 +12,8 @@ void write_text_file(const std::string& flag, const std::string& path, const std
   stream << text;
   if (!stream.flush()) {
     throw Error(ErrorCode::kIo, flag,
-                "cannot write '" + path + "'; name a file in a folder that is there and writable");
+                "--" + flag + ": cannot write '" + path +
+                    "'; name a file in a folder that is there and writable");
   }
 }
 
