@@ -28,16 +28,21 @@ bool set_if_known(Struct& object, const std::string& name, const std::string& te
   return known;
 }
 
-}  // namespace
-
-KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
-  const SizeBucket bucket = bucket_of(problem.sizes);
-  if (const auto usual = default_config(family, problem.variant, bucket, limits)) return *usual;
+/// The family with its knobs as they are where nobody says otherwise, if that is legal.
+KernelConfig plain_config(Family family, const Problem& problem, const DeviceLimits& limits) {
   KernelConfig config;
   config.family = family;
   if (!reject(problem.variant, config, limits)) return config;
   const auto candidates = enumerate_candidates(problem.variant, limits, family);
   return candidates.empty() ? config : candidates.front();
+}
+
+}  // namespace
+
+KernelConfig family_default(Family family, const Problem& problem, const DeviceLimits& limits) {
+  const SizeBucket bucket = bucket_of(problem.sizes);
+  if (const auto usual = default_config(family, problem.variant, bucket, limits)) return *usual;
+  return plain_config(family, problem, limits);
 }
 
 std::string flag_name(std::string_view field_name) {
@@ -119,8 +124,11 @@ void KernelFlags::add_to(CLI::App& app) {
 KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& limits) const {
   KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
   if (!family_.empty()) {
+    const Family usual = config.family;
     set_field(config, "family", family_);
-    config = family_default(config.family, problem, limits);
+    // Knobs are set beside the plain ones of a family: what it is tuned to be may not go with them.
+    const bool is_plain = !knobs_.empty() && config.family != usual;
+    config = (is_plain ? plain_config : family_default)(config.family, problem, limits);
   }
   for (const std::string& knob : knobs_) {
     for_each_assignment(without_blanks(knob), [&](std::string_view name, std::string_view value) {

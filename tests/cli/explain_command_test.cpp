@@ -38,6 +38,15 @@ TEST_CASE("Text and JSON of every family") {
   }
 }
 
+TEST_CASE("--family alone is a family's usual config, and knobs are set beside its plain ones") {
+  const HeddleProcess heddle;
+  const auto usual = heddle.run(explain_words({"--family", "fa3"}));
+  CHECK_THAT(usual.output, Contains("tile_m=192, tile_n=80") && Contains("ping_pong=true"));
+  const auto set = heddle.run(explain_words({"--family", "fa3", "--set", "tile_m=64,warps=4"}));
+  CHECK(set.code == 0);  // one team has nobody to take turns with
+  CHECK_THAT(set.output, Contains("tile_m=64") && Contains("ping_pong=false"));
+}
+
 TEST_CASE("--svg writes a file of its own beside the text") {
   const HeddleProcess heddle;
   const auto result = heddle.run(explain_words({"--svg", heddle.path("line.svg")}));
