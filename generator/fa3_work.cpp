@@ -28,8 +28,8 @@ constexpr double kDeepStepCycles = 100;
 /// Without turns, three teams that are short of products (head_dim 64) meet at the tensor cores.
 constexpr double kNoTurns = 0.02;
 constexpr double kNoTurnsThreeShortTeams = 0.09;
-/// What a step takes longer without overlap inside a warpgroup: the median of five tiles, worked out
-/// from docs/evidence.md's table of the pipeline. Without a producer it is the warps that are
+/// What a step takes longer without overlap inside a warpgroup: the median of five tiles, worked
+/// out from docs/evidence.md's table of the pipeline. Without a producer it is the warps that are
 /// not there to fill gaps: 7 to 10 % by this model, 6 to 15 % measured.
 constexpr double kNoOverlapCycles = 150;
 /// Fused multiply-add, exp2, sum, half a conversion: per element of a tile of scores.

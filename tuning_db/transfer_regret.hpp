@@ -23,9 +23,9 @@ struct TransferRegret {
 };
 
 /// Of transfers like this one among rows of one variant: between sizes of one device, or between
-/// devices of the same two capabilities, over about as many doublings. Only places count whose tuning came to
-/// its end and measured many configs beside the default; what a transferred winner takes there was
-/// measured there. nullopt = there is no such place.
+/// devices of the same two capabilities, over about as many doublings. Only places count whose
+/// tuning came to its end and measured many configs beside the default; what a transferred winner
+/// takes there was measured there. nullopt = there is no such place.
 std::optional<TransferRegret> transfer_regret(const std::vector<Measurement>& rows,
                                               const Transfer& transfer);
 
