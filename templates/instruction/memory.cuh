@@ -48,4 +48,17 @@ inline void store_global(void* address, const Bytes<16>& bytes) {
                : "memory");
 }
 
+/// The same where `exists`, without a branch: what follows may be worked out beside it.
+inline void store_global_if(bool exists, void* address, const Bytes<16>& bytes) {
+  asm volatile(
+      "{\n"
+      ".reg .pred exists;\n"
+      "setp.ne.b32 exists, %5, 0;\n"
+      "@exists st.global.v4.b32 [%0], {%1, %2, %3, %4};\n"
+      "}" ::"l"(__cvta_generic_to_global(address)),
+      "r"(bytes.value[0]), "r"(bytes.value[1]), "r"(bytes.value[2]), "r"(bytes.value[3]),
+      "r"(static_cast<int>(exists))
+      : "memory");
+}
+
 }  // namespace heddle

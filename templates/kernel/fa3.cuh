@@ -136,9 +136,10 @@ struct Consumer {
     return block;
   }
 
-  /// What the softmax of a block needs beside its scores, while those are in the making.
-  void prepare_softmax(int block, int blocks) {
-    if (blocks > 1) rows.softmax.settle(blocks);
+  /// What the softmax of a block needs beside its scores, while those are in the making. `blocks`
+  /// have been absorbed.
+  void prepare_softmax(const Work<Config>& work, int block, int blocks) {
+    if (blocks > 1) rows.softmax.settle(blocks, block - work.range.begin + 1);
     scale.begin_block(parameters, block * Config::kTileN);
   }
 
@@ -149,7 +150,7 @@ struct Consumer {
     if constexpr (Config::kOverlap) {
       turns.take();
       products.multiply_query_key(chains, tiles.slot());
-      if constexpr (Config::kPingPong) prepare_softmax(block, blocks);
+      if constexpr (Config::kPingPong) prepare_softmax(work, block, blocks);
       wait_values(work, block + 1);
       products.multiply_probability_value(rows.output);
     } else {
@@ -161,7 +162,7 @@ struct Consumer {
     }
     turns.give();
     products.loader.products_started();
-    if constexpr (!Config::kPingPong || !Config::kOverlap) prepare_softmax(block, blocks);
+    if constexpr (!Config::kPingPong || !Config::kOverlap) prepare_softmax(work, block, blocks);
   }
 
   /// All key blocks of a tile that has some; leaves the unnormalised output.
@@ -185,7 +186,7 @@ struct Consumer {
     products.template wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     products.round(scores);
-    rows.softmax.settle(1);
+    rows.softmax.settle(1, block - work.range.begin);
 #pragma unroll 1
     while (--block >= work.range.begin) {
       start_products(chains, work, block, last - block);

@@ -49,16 +49,17 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   /// Before the scores of the next block are there. A row whose reference has rested from one
   /// fourth block to the next is checked from now on: sooner its sum is too small for shares to be
   /// light.
-  void settle(int blocks) {
+  void settle(int blocks, int remaining) {
     const bool is_look = blocks % kLookBlocks == 0;
     if (!is_look && !settles_after(blocks)) return;
+    const float weight_log2 = lazy_weight_log2(blocks, remaining);
     bool any_watched = false;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       const float row_sum = this->row_sum(row);
       if (is_look && note[row] == kRested) note[row] = kChecked;
       if (is_look && note[row] == kMoved && row_sum > 0.0f) note[row] = kRested;
-      const float watched = this->reference[row] + Base::lazy_range(row_sum);
+      const float watched = this->reference[row] + Base::lazy_range(row_sum, weight_log2);
       this->limit[row] = note[row] == kChecked ? largest_share(row_sum) : watched;
       any_watched = any_watched || note[row] != kChecked;
     }

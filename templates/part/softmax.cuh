@@ -12,15 +12,18 @@ namespace heddle {
 
 /// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
 /// reference: at most so far that probabilities stay below 2^8, far inside the range of fp16 and
-/// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up. A
-/// probability of exactly 1 is rounded without error, one above it is not: where such a key made up
-/// a quarter of the output, its rounding alone used up what the numerical contract allows.
+/// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up, or
+/// 2^-2 where as many blocks are still to come. A probability of exactly 1 is rounded without error,
+/// one above it is not: where such a key made up a quarter of the output, its rounding alone used up
+/// what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
 /// The same of probabilities that are 2^shift times as large: e4m3 ends below 2^9.
 constexpr float lazy_threshold(int shift) {
   return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
 }
-constexpr float kLazyWeightLog2 = 3.0f;
+constexpr float lazy_weight_log2(int blocks, int remaining) {
+  return blocks <= remaining ? 2.0f : 3.0f;
+}
 /// Whether the sums are looked at after so many key blocks: whenever they have about doubled.
 constexpr bool settles_after(int blocks) {
   return blocks > 0 && (blocks & (blocks - 1)) == 0;
@@ -142,12 +145,16 @@ struct OnlineSoftmax {
     return may_have_moved;
   }
 
-  /// Sets the limits by what the blocks absorbed so far have added to the sums. It takes nothing
-  /// from the scores of the next one: it belongs where those are waited for.
-  void settle(int blocks) {
+  /// Sets the limits by what the blocks absorbed so far have added to the sums, so many being still
+  /// to come. It takes nothing from the scores of the next one: it belongs where those are waited
+  /// for.
+  void settle(int blocks, int remaining) {
     if (!kLazyRescale || !settles_after(blocks)) return;
+    const float weight_log2 = lazy_weight_log2(blocks, remaining);
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) limit[row] = reference[row] + lazy_range(row_sum(row));
+    for (int row = 0; row < kRows; ++row) {
+      limit[row] = reference[row] + lazy_range(row_sum(row), weight_log2);
+    }
   }
 
   /// Adds up the four lanes' shares of each sum.
@@ -190,10 +197,10 @@ struct OnlineSoftmax {
   }
 
   /// How far the maximum of a row with this sum may pass its reference.
-  static float lazy_range(float row_sum) {
+  static float lazy_range(float row_sum, float weight_log2) {
     constexpr float kThreshold = lazy_threshold(kShift);
-    constexpr float kWeightLog2 = kLazyWeightLog2 + static_cast<float>(kShift);
-    const float range = maximum(fast_log2(row_sum) - kWeightLog2, 0.0f);
+    const float least = weight_log2 + static_cast<float>(kShift);
+    const float range = maximum(fast_log2(row_sum) - least, 0.0f);
     return range < kThreshold ? range : kThreshold;
   }
 

@@ -40,7 +40,7 @@ inline void store_fragment_row(const Accumulator<1, kColumnTiles>& output, int r
     }
     transpose_quad(packed);
     const Bytes<16> bytes{{packed[0], packed[1], packed[2], packed[3]}};
-    if (exists) store_global(to + 8 * (c + lane() % 4), bytes);
+    store_global_if(exists, to + 8 * (c + lane() % 4), bytes);
   }
 #pragma unroll
   for (int c = Config::kHeadDim / 32 * 4; c < Config::kHeadDim / 8; ++c) {

@@ -48,7 +48,7 @@ inline void walk(const KernelArguments& arguments) {
     if (block == 0) {
       softmax.absorb_first(scores, factor, scale_log2);
     } else {
-      softmax.settle(block);
+      softmax.settle(block, blocks - block);
       moved = softmax.absorb(scores, factor, scale_log2, block);
     }
     for (int row = 0; row < 2; ++row) {

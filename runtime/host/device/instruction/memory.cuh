@@ -50,4 +50,8 @@ HEDDLE_TWIN void store_global(void* address, const Bytes<16>& bytes) {
   store<16>(address, bytes);
 }
 
+HEDDLE_TWIN void store_global_if(bool exists, void* address, const Bytes<16>& bytes) {
+  if (exists) store_global(address, bytes);
+}
+
 }  // namespace heddle
