@@ -162,7 +162,7 @@ inline bool attend(WarpTile<Config>& warp_tile, SharedStorage<Config>& shared,
     typename WarpTile<Config>::Scores scores;
     const auto& key_tile = loader.wait_key();
     if (sees_any) {
-      warp_tile.softmax.settle(block - range.begin, range.end - block);
+      warp_tile.softmax.settle_if_due(block - range.begin, range.end - block);
       multiply_query_key(scores, warp_tile, shared.query, key_tile);
       mask.apply_score_hook(scores, parameters.scale, first_query, first_key);
       if (masked) mask.apply(scores, first_query, first_key);

@@ -95,9 +95,9 @@ struct Consumer {
     constexpr bool kAlwaysNeeded = !Config::kLazyRescale && !Config::kCheckedSum;
     if (kAlwaysNeeded ? !warp_any(factor[0] != 1.0f || factor[2] != 1.0f) : !rescale.needed) return;
 #pragma unroll
-    for (int c = 0; c < TeamRows<Config>::Output::kColumnTiles; ++c) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor[i];
+    for (int row = 0; row < 2; ++row) {
+      if (!warp_any(factor[2 * row] != 1.0f)) continue;
+      rows.output.for_row(row, [&](float& entry) { entry *= factor[2 * row]; });
     }
   }
 
@@ -136,21 +136,13 @@ struct Consumer {
     return block;
   }
 
-  /// What the softmax of a block needs beside its scores, while those are in the making. `blocks`
-  /// have been absorbed.
-  void prepare_softmax(const Work<Config>& work, int block, int blocks) {
-    if (blocks > 1) rows.softmax.settle(blocks, block - work.range.begin + 1);
-    scale.begin_block(parameters, block * Config::kTileN);
-  }
-
   /// Starts Q K^T of `block` and P V of the block before; without overlap the latter also ends, and
-  /// nothing runs beside the softmax but products of other teams. `blocks` have been absorbed.
-  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block, int blocks) {
+  /// nothing runs beside the softmax but products of other teams.
+  void start_products(Scores (&chains)[kChains], const Work<Config>& work, int block) {
     products.wait_keys();
     if constexpr (Config::kOverlap) {
       turns.take();
       products.multiply_query_key(chains, tiles.slot());
-      if constexpr (Config::kPingPong) prepare_softmax(work, block, blocks);
       wait_values(work, block + 1);
       products.multiply_probability_value(rows.output);
     } else {
@@ -162,7 +154,18 @@ struct Consumer {
     }
     turns.give();
     products.loader.products_started();
-    if constexpr (!Config::kPingPong || !Config::kOverlap) prepare_softmax(work, block, blocks);
+    scale.begin_block(parameters, block * Config::kTileN);
+  }
+
+  /// A block that is not the first.
+  void attend_block(Scores (&chains)[kChains], const Mask<Config>& mask, const Work<Config>& work,
+                    int block) {
+    start_products(chains, work, block);
+    products.template wait_scores<Config::kOverlap ? 1 : 0>(chains);
+    const Rescale moved = exponentiate<false>(chains[0], mask, work, block);
+    if constexpr (Config::kOverlap) products.wait_output(rows.output);
+    rescale(moved);
+    products.round(chains[0]);
   }
 
   /// All key blocks of a tile that has some; leaves the unnormalised output.
@@ -186,15 +189,13 @@ struct Consumer {
     products.template wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     products.round(scores);
-    rows.softmax.settle(1, block - work.range.begin);
 #pragma unroll 1
-    while (--block >= work.range.begin) {
-      start_products(chains, work, block, last - block);
-      products.template wait_scores<Config::kOverlap ? 1 : 0>(chains);
-      const Rescale moved = exponentiate<false>(scores, mask, work, block);
-      if constexpr (Config::kOverlap) products.wait_output(rows.output);
-      rescale(moved);
-      products.round(scores);
+    for (int blocks = 1; block > work.range.begin;) {  // absorbed so far
+      rows.softmax.settle(blocks, block - work.range.begin);
+      blocks = rows.softmax.settles_next(blocks);
+      const int stop = maximum(work.range.begin, last + 1 - blocks);
+#pragma unroll 1
+      while (block > stop) attend_block(chains, mask, work, --block);
     }
     leave_tile();
     wait_values(work, work.range.begin);

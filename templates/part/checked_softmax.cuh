@@ -51,7 +51,6 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
   /// light.
   void settle(int blocks, int remaining) {
     const bool is_look = blocks % kLookBlocks == 0;
-    if (!is_look && !settles_after(blocks)) return;
     const float weight_log2 = lazy_weight_log2(blocks, remaining);
     bool any_watched = false;
 #pragma unroll
@@ -64,6 +63,10 @@ struct CheckedSoftmax : OnlineSoftmax<kRowTiles, true> {
       any_watched = any_watched || note[row] != kChecked;
     }
     watches = warp_any(any_watched);
+  }
+
+  static int settles_next(int blocks) {
+    return blocks < kLookBlocks ? 2 * blocks : blocks + kLookBlocks;
   }
 
   /// The softmax of a block. `output` is multiplied by what the rows' references moved, if the

@@ -91,7 +91,7 @@ class TeamStore {
     }
     if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
     if (rows.found_nonfinite) add_nonfinite(work);
-    if constexpr (!Config::kTmaStore && Config::kPersistent) meet();
+    if constexpr (Config::kPersistent) meet();
   }
 
   /// The slot of the tile stored last is free once it has been read.
@@ -207,10 +207,12 @@ class TeamStore {
     meet();
   }
 
-  /// All of the team. Where rows have been redone, a loop of its own, ptxas only sees from such a
-  /// barrier that the warps of the next tile run as one; else it keeps matrix descriptors out of
-  /// uniform registers, and moves them there before each product: 72 instructions in a loop of 670.
-  void meet() const { sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize); }
+  /// All of the team. After a tile's branches by row ptxas only sees from such a barrier that the
+  /// lanes of the next tile run as one; else it keeps descriptors and the places of rings out of
+  /// uniform registers, and moves them there before each product: up to 112 of 670 instructions.
+  void meet() const {
+    sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
+  }
 
   SharedStorage<Config>& shared_;
   const MappedParameters& maps_;

@@ -13,9 +13,9 @@ namespace heddle {
 /// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
 /// reference: at most so far that probabilities stay below 2^8, far inside the range of fp16 and
 /// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up, or
-/// 2^-2 where as many blocks are still to come. A probability of exactly 1 is rounded without error,
-/// one above it is not: where such a key made up a quarter of the output, its rounding alone used up
-/// what the numerical contract allows.
+/// 2^-2 where as many blocks are still to come. A probability of exactly 1 is rounded without
+/// error, one above it is not: where such a key made up a quarter of the output, its rounding alone
+/// used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
 /// The same of probabilities that are 2^shift times as large: e4m3 ends below 2^9.
 constexpr float lazy_threshold(int shift) {
@@ -24,10 +24,8 @@ constexpr float lazy_threshold(int shift) {
 constexpr float lazy_weight_log2(int blocks, int remaining) {
   return blocks <= remaining ? 2.0f : 3.0f;
 }
-/// Whether the sums are looked at after so many key blocks: whenever they have about doubled.
-constexpr bool settles_after(int blocks) {
-  return blocks > 0 && (blocks & (blocks - 1)) == 0;
-}
+/// No tile has so many key blocks.
+constexpr int kNoBlock = 1 << 30;
 
 /// Largest entry of each thread row over the four lanes that share the row.
 template <int kRowTiles, int kColumnTiles>
@@ -149,12 +147,20 @@ struct OnlineSoftmax {
   /// to come. It takes nothing from the scores of the next one: it belongs where those are waited
   /// for.
   void settle(int blocks, int remaining) {
-    if (!kLazyRescale || !settles_after(blocks)) return;
+    if (!kLazyRescale) return;
     const float weight_log2 = lazy_weight_log2(blocks, remaining);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       limit[row] = reference[row] + lazy_range(row_sum(row), weight_log2);
     }
+  }
+
+  /// After how many blocks to look at the sums again: when they have about doubled.
+  static int settles_next(int blocks) {
+    return kLazyRescale ? 2 * blocks : kNoBlock;
+  }
+  void settle_if_due(int blocks, int remaining) {
+    if (blocks > 0 && (blocks & (blocks - 1)) == 0) settle(blocks, remaining);
   }
 
   /// Adds up the four lanes' shares of each sum.

@@ -37,6 +37,7 @@ inline void walk(const KernelArguments& arguments) {
   Softmax softmax;
   softmax.clear();
   float output[2] = {};
+  int due = 1;
   for (int block = 0; block < blocks; ++block) {
     Scores scores;
     scores.for_each([&](int, int row, int column, float& score) {
@@ -48,7 +49,10 @@ inline void walk(const KernelArguments& arguments) {
     if (block == 0) {
       softmax.absorb_first(scores, factor, scale_log2);
     } else {
-      softmax.settle(block, blocks - block);
+      if (block == due) {
+        softmax.settle(block, blocks - block);
+        due = softmax.settles_next(block);
+      }
       moved = softmax.absorb(scores, factor, scale_log2, block);
     }
     for (int row = 0; row < 2; ++row) {
