@@ -13,16 +13,16 @@ namespace heddle {
 /// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
 /// reference: at most so far that probabilities stay below 2^8, far inside the range of fp16 and
 /// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up, or
-/// 2^-2 where as many blocks are still to come. A probability of exactly 1 is rounded without
-/// error, one above it is not: where such a key made up a quarter of the output, its rounding alone
-/// used up what the numerical contract allows.
+/// 2^-2 where as many blocks are still to come (not of 8 bits). A probability of exactly 1 is
+/// rounded without error, one above it is not: where such a key made up a quarter of the output,
+/// its rounding alone used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
 /// The same of probabilities that are 2^shift times as large: e4m3 ends below 2^9.
 constexpr float lazy_threshold(int shift) {
   return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
 }
-constexpr float lazy_weight_log2(int blocks, int remaining) {
-  return blocks <= remaining ? 2.0f : 3.0f;
+constexpr float lazy_weight_log2(int blocks, int remaining, int shift = 0) {
+  return shift == 0 && blocks <= remaining ? 2.0f : 3.0f;
 }
 /// No tile has so many key blocks.
 constexpr int kNoBlock = 1 << 30;
@@ -148,7 +148,7 @@ struct OnlineSoftmax {
   /// for.
   void settle(int blocks, int remaining) {
     if (!kLazyRescale) return;
-    const float weight_log2 = lazy_weight_log2(blocks, remaining);
+    const float weight_log2 = lazy_weight_log2(blocks, remaining, kShift);
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
       limit[row] = reference[row] + lazy_range(row_sum(row), weight_log2);

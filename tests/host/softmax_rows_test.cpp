@@ -53,9 +53,9 @@ int settled_before(int block) {
 }
 
 /// As a power of two, how light those limits let a newcomer be: in the first half of the walk a
-/// quarter of the row, later an eighth.
-int weight_log2(int settled) {
-  return 2 * settled <= kSoftmaxBlocks ? 2 : 3;
+/// quarter of the row, later and of 8 bits an eighth.
+int weight_log2(int settled, int shift) {
+  return shift == 0 && 2 * settled <= kSoftmaxBlocks ? 2 : 3;
 }
 
 bool ends_as_nan(const WarpRecords& records, int row) {
@@ -151,7 +151,7 @@ TEST_CASE("What passes a reference weighs less than a quarter of its row, late a
           const double risen = static_cast<double>(now.reference - before.reference);
           const double weight = records.sum(block - 1, row) * std::exp2(-risen);
           const bool is_lazy = std::string(entry) != "every_block";
-          const double share = std::ldexp(weight, -weight_log2(settled_before(block)));
+          const double share = std::ldexp(weight, -weight_log2(settled_before(block), shift));
           const double allowed = is_lazy ? std::max(one, share) : one;
           INFO(entry << ", seed " << seed << ", warp " << warp << ", row " << row << ", block "
                      << block);
@@ -172,7 +172,7 @@ TEST_CASE("Limits follow the sums after the first, second, fourth, eighth … bl
       for (int row = 0; row < kSoftmaxRows; ++row) {
         const SoftmaxRecord& record = records.at(block, row, 0);
         const double sum = records.sum(settled - 1, row);
-        const double least = weight_log2(settled) + shift;
+        const double least = weight_log2(settled, shift) + shift;
         const double range = std::min(std::max(std::log2(sum) - least, 0.0), 8.0 - shift);
         INFO(entry << ", seed " << seed << ", block " << block << ", row " << row);
         CHECK(static_cast<double>(record.limit - record.reference) == Approx(range).epsilon(1e-5));
