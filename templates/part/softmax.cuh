@@ -21,6 +21,11 @@ constexpr float lazy_threshold(int shift) {
   return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
 }
 constexpr float kLazyWeightLog2 = 3.0f;
+/// Of e4m3 less than 2^-4: a probability above 1 is rounded by up to 2^-4 of it as any other one,
+/// but 16-bit outputs hide none of that, as they hide what 16-bit probabilities lose.
+constexpr float lazy_weight_log2(int shift) {
+  return shift == 0 ? kLazyWeightLog2 : kLazyWeightLog2 + 1.0f;
+}
 /// Whether the sums are looked at after so many key blocks: whenever they have about doubled.
 constexpr bool settles_after(int blocks) {
   return blocks > 0 && (blocks & (blocks - 1)) == 0;
@@ -192,7 +197,7 @@ struct OnlineSoftmax {
   /// How far the maximum of a row with this sum may pass its reference.
   static float lazy_range(float row_sum) {
     constexpr float kThreshold = lazy_threshold(kShift);
-    constexpr float kWeightLog2 = kLazyWeightLog2 + static_cast<float>(kShift);
+    constexpr float kWeightLog2 = lazy_weight_log2(kShift) + static_cast<float>(kShift);
     const float range = maximum(fast_log2(row_sum) - kWeightLog2, 0.0f);
     return range < kThreshold ? range : kThreshold;
   }
