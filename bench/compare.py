@@ -5,11 +5,16 @@ heddle chooses as it does for any caller: the winner stored in the results datab
 else its default; the config and how well it matches are printed. Each repetition times all of
 them, order alternating; a cell's ratio is the median over repetitions. A cell whose result is
 wrong is not timed, and the exit code is 1.
+
+With --dtype e4m3 heddle's quantiser makes 8-bit inputs of the peers' bf16 ones, untimed
+(quantiser.py times it), and --bars adds the column "bar": FlashAttention-3's e4m3 rate, carried over
+to this card by cuDNN's (bars.py).
 """
 
 import argparse
 import sys
 
+import bars
 import cells
 import heddle_ctypes
 
@@ -18,6 +23,7 @@ try:
 
     import reference
     import timing
+    from eight_bits import EightBitAttention
     from heddle_torch import Attention
     from peers import PEERS
     from report import Comparison, environment
@@ -25,7 +31,8 @@ except ImportError as missing:
     print(f"{sys.argv[0]}: {missing}; it needs PyTorch with CUDA", file=sys.stderr)
     sys.exit(3)
 
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+# The peers' elements: of e4m3 what heddle's are made of.
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "e4m3": torch.bfloat16}
 WRONG_USE = ("HEDDLE_INVALID_ARGUMENT", "HEDDLE_UNSUPPORTED")
 
 
@@ -65,6 +72,23 @@ def add_sweep_arguments(parser):
     )
 
 
+def add_8bit_arguments(parser):
+    parser.add_argument(
+        "--scales", choices=heddle_ctypes.SCALES, default="head",
+        help="e4m3: what has a scale of its own (default: head)",
+    )
+    parser.add_argument(
+        "--value-layout", choices=heddle_ctypes.VALUE_LAYOUTS, default="transposed",
+        help="e4m3: V in rows, or transposed ahead (default: transposed)",
+    )
+    parser.add_argument(
+        "--rotate", action="store_true", help="e4m3: Q and K rotated by the quantiser: incoherent"
+    )
+    parser.add_argument(
+        "--bars", metavar="FILE", help="e4m3: peers.yaml; needs cudnn among the peers"
+    )
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -78,9 +102,14 @@ def parse_arguments():
     parser.add_argument("--nvrtc", help="libnvrtc or its folder (default: $HEDDLE_NVRTC)")
     parser.add_argument("--seed", type=int, default=0, help="of the inputs; 0 = drawn afresh")
     parser.add_argument(
-        "--dtype", choices=sorted(DTYPES), default="bf16", help="of Q, K, V and O (default: bf16)"
+        "--dtype", choices=sorted(DTYPES), default="bf16",
+        help="of Q, K, V and O; e4m3's O is bf16 (default: bf16)",
     )
-    return parser.parse_args()
+    add_8bit_arguments(parser)
+    options = parser.parse_args()
+    if options.bars and ("cudnn" not in options.peers or options.dtype != "e4m3"):
+        parser.error("--bars are e4m3's and stand on cuDNN: add --dtype e4m3, and cudnn to --peers")
+    return options
 
 
 def also_measured(options):
@@ -112,13 +141,25 @@ def input_sets(cell):
     return [random_inputs(cell) for _ in range(timing.input_set_count(set_bytes))]
 
 
-def check(context, tensors, causal):
+def make_attention(context, tensors, causal, options, with_log_sum_exp=False):
+    if options.dtype != "e4m3":
+        return Attention(context, *tensors, causal, with_log_sum_exp)
+    steps = heddle_ctypes.ROTATE if options.rotate else 0
+    return EightBitAttention(context, *tensors, causal, options.scales, options.value_layout, steps)
+
+
+def check(context, tensors, causal, options):
     """What is wrong with heddle's result, or None."""
-    attention = Attention(context, *tensors, causal, with_log_sum_exp=True)
+    attention = make_attention(context, tensors, causal, options, with_log_sum_exp=True)
+    is_8bit = options.dtype == "e4m3"
+    if is_8bit:
+        tensors = attention.dequantised()
     attention.output.fill_(float("nan"))
     attention()
     torch.cuda.synchronize()
-    return reference.check_output(tensors, attention.output, attention.log_sum_exp, causal)
+    return reference.check_output(
+        tensors, attention.output, attention.log_sum_exp, causal, is_8bit=is_8bit
+    )
 
 
 def check_small(context, options):
@@ -128,7 +169,7 @@ def check_small(context, options):
         for mask in options.masks:
             q = torch.randn(2, 6, 201, head_dim, device="cuda", dtype=DTYPES[options.dtype])
             k, v = (torch.randn_like(q[:, :2]) for _ in range(2))
-            why = check(context, (q, k, v), mask == "causal")
+            why = check(context, (q, k, v), mask == "causal", options)
             if why:
                 wrong.append(f"d{head_dim} {mask}, 6 heads over 2, 201 x 201: {why}")
     return wrong
@@ -153,7 +194,7 @@ def measure(context, cell, options, peers):
     """Times of one cell and the config that heddle used."""
     causal = cell.mask == "causal"
     sets = input_sets(cell)
-    ours = [Attention(context, *tensors, causal) for tensors in sets]
+    ours = [make_attention(context, tensors, causal, options) for tensors in sets]
     implementations = {"heddle": lambda i: ours[i % len(ours)]()}
     implementations.update(peer_launches(peers, sets, cell))
     times = timing.interleaved(implementations, options.repetitions)
@@ -164,7 +205,7 @@ def measure(context, cell, options, peers):
 def wrong_results(context, sweep, options):
     wrong = check_small(context, options)
     for cell in sweep:
-        why = check(context, random_inputs(cell), cell.mask == "causal")
+        why = check(context, random_inputs(cell), cell.mask == "causal", options)
         if why:
             wrong.append(f"{cell.name}: {why}")
     return wrong
@@ -177,6 +218,7 @@ def run(options):
     torch.manual_seed(options.seed or torch.seed())
     print(f"seed {torch.initial_seed()}")
     also = also_measured(options)
+    known_bars = bars.read(options.bars) if options.bars else {}
     peers = {name: PEERS[name] for name in options.peers}
     sweep = cells.sweep(
         options.head_dims, options.masks, options.lengths, options.tokens, options.hidden,
@@ -193,6 +235,9 @@ def run(options):
         for cell in sweep:
             times, note = measure(context, cell, options, peers)
             times.update(also.get(cell, {}))
+            bar = bars.seconds(known_bars, cell, times.get("cudnn", []))
+            if bar:
+                times["bar"] = bar
             comparison.add(cell, times, note)
             torch.cuda.empty_cache()
     publish(comparison, options)

@@ -10,6 +10,9 @@ from ctypes import c_uint64, c_void_p
 
 BF16, FP16, E4M3 = 0, 1, 2
 FULL, CAUSAL = 0, 1
+SCALES = {"head": 0, "tensor": 1, "block": 2, "token": 3}
+VALUE_LAYOUTS = {"rows": 0, "transposed": 1}
+ROTATE, KEY_MEAN, VALUE_MEAN = 1, 2, 4  # steps of a Quantiser
 NO_DATABASE, NO_JIT = 1, 2
 
 
@@ -74,6 +77,22 @@ class Arguments(Sized):
         ("value_descale", c_void_p),
         ("value_mean", c_void_p),
         ("log_sum_exp_shift", c_void_p),
+    ]
+
+
+class Quantiser(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("dtype", c_int32),
+        ("steps", c_uint32),
+        ("seed", c_uint32),
+        ("reserved", c_uint32),
+        ("query", c_void_p),
+        ("key", c_void_p),
+        ("value", c_void_p),
+        ("query_strides", c_int64 * 3),
+        ("key_strides", c_int64 * 3),
+        ("value_strides", c_int64 * 3),
     ]
 
 
@@ -145,6 +164,14 @@ _PROTOTYPES = {
         [c_void_p, POINTER(Problem), POINTER(Arguments), POINTER(c_size_t)],
     ),
     "heddle_launch": (ctypes.c_int, [c_void_p, POINTER(Problem), POINTER(Arguments), c_void_p]),
+    "heddle_quantise_workspace_bytes": (
+        ctypes.c_int,
+        [c_void_p, POINTER(Problem), POINTER(Quantiser), POINTER(c_size_t)],
+    ),
+    "heddle_quantise": (
+        ctypes.c_int,
+        [c_void_p, POINTER(Problem), POINTER(Quantiser), POINTER(Arguments), c_void_p],
+    ),
     "heddle_explain_choice": (
         ctypes.c_int,
         [c_void_p, POINTER(Problem), c_char_p, c_size_t, POINTER(c_size_t)],
@@ -224,6 +251,24 @@ class Context:
         self._check(
             self._library.heddle_launch(
                 self._handle, ctypes.byref(problem), ctypes.byref(arguments), stream
+            )
+        )
+
+    def quantise_workspace_bytes(self, problem, quantiser):
+        size = c_size_t()
+        self._check(
+            self._library.heddle_quantise_workspace_bytes(
+                self._handle, ctypes.byref(problem), ctypes.byref(quantiser), ctypes.byref(size)
+            )
+        )
+        return size.value
+
+    def quantise(self, problem, quantiser, arguments, stream=None):
+        """Writes the inputs and scales that `arguments` point to."""
+        self._check(
+            self._library.heddle_quantise(
+                self._handle, ctypes.byref(problem), ctypes.byref(quantiser),
+                ctypes.byref(arguments), stream,
             )
         )
 

@@ -14,6 +14,16 @@ double leading_power(double value) {
   return std::ldexp(1.0, std::ilogb(value));
 }
 
+namespace {
+
+/// Towards zero, at 1 / `kept` of the leading bit: beyond fp32's own bits it does nothing.
+double cut_to(double kept, double value) {
+  const double unit = leading_power(value) / kept;
+  return unit == 0.0 ? value : std::trunc(value / unit) * unit;
+}
+
+}  // namespace
+
 AlignedSum::AlignedSum(int kept_bits, std::size_t depth)
     : depth_(depth), kept_(std::ldexp(1.0, kept_bits)) {}
 
@@ -30,7 +40,7 @@ float AlignedSum::operator()(float addend, const double* a, const double* a_powe
   // Below 2^27 in magnitude, so that an int holds each term: the conversion cuts it.
   double sum = static_cast<int>(static_cast<double>(addend) * scale);
   for (std::size_t k = 0; k < depth_; ++k) sum += static_cast<int>(a[k] * b[k] * scale);
-  return towards_zero(sum / scale);
+  return towards_zero(cut_to(kept_, sum / scale));
 }
 
 }  // namespace heddle

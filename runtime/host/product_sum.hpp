@@ -43,9 +43,10 @@ constexpr int kKeptBits = 25;
 constexpr int kKeptBits8 = 13;  ///< wgmma on 8-bit elements
 
 /// addend + sum of a[k] * b[k], as tensor cores add: each term is cut, towards zero, to as many
-/// bits below the largest term's leading one, the sum of what is left is exact and is cut to fp32.
-/// A product's power of two is that of its factors, even where its mantissa passes 2. On an H200
-/// every one of 81920 such sums of 16-bit elements was this to the bit.
+/// bits below the largest term's leading one, the sum of what is left is exact and is cut to fp32,
+/// or to as many bits below its own leading one where that is fewer. A product's power of two is
+/// that of its factors, even where its mantissa passes 2. On an H200 every one of 81920 such sums
+/// of 16-bit elements was this to the bit.
 class AlignedSum {
  public:
   AlignedSum(int kept_bits, std::size_t depth);

@@ -48,7 +48,10 @@ void add_step(const PoweredNumbers& query, const PoweredNumbers& keys, int begin
       units[lane] += whole_part(number * others[lane] * largest[lane]);
     }
   }
-  for (int lane = 0; lane < kCutLanes; ++lane) scores[lane] = units[lane] / largest[lane];
+  for (int lane = 0; lane < kCutLanes; ++lane) {
+    const float kept = kKept / std::max(leading_power(units[lane]), kKept);
+    scores[lane] = whole_part(units[lane] * kept) / kept / largest[lane];
+  }
 }
 
 }  // namespace

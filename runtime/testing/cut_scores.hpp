@@ -1,7 +1,7 @@
 #pragma once
 // What Hopper's tensor cores make of dot products of 8-bit elements. Where they add products, 32
 // and the sum so far at a time, each is aligned to the largest and cut, towards zero, at 2^-13 of
-// it.
+// it, and so is their sum at 2^-13 of itself.
 
 namespace heddle {
 

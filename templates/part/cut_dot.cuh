@@ -44,7 +44,9 @@ inline float cut_dot(const float* query, const float* key) {
       plain += product;
       units += whole_part(product * scale);
     }
-    sum = units / scale;
+    // What leaves the tensor core is cut at its own leading bit.
+    const float kept = kCutUnit * maximum(leading_power(units), 1.0f / kCutUnit);
+    sum = kept * whole_part(units / kept) / scale;
   }
   return plain == plain ? sum : plain;
 }

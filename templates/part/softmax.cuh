@@ -13,7 +13,7 @@ namespace heddle {
 /// How far (in log2 units) a row's maximum may pass its reference before the lazy rescale moves the
 /// reference: at most so far that probabilities stay below 2^8, far inside the range of fp16 and
 /// bf16, and only while the new maximum weighs less than 2^-3 of what the row has summed up, or
-/// 2^-2 where as many blocks are still to come (not of 8 bits). A probability of exactly 1 is
+/// 2^-2 where as many blocks are still to come. A probability of exactly 1 is
 /// rounded without error, one above it is not: where such a key made up a quarter of the output,
 /// its rounding alone used up what the numerical contract allows.
 constexpr float kLazyRescaleThreshold = 8.0f;
@@ -21,8 +21,11 @@ constexpr float kLazyRescaleThreshold = 8.0f;
 constexpr float lazy_threshold(int shift) {
   return shift == 0 ? kLazyRescaleThreshold : 8.0f - static_cast<float>(shift);
 }
+/// Of e4m3 less than 2^-4: a probability above 1 is rounded by up to 2^-4 of it as any other one,
+/// but 16-bit outputs hide none of that, as they hide what 16-bit probabilities lose.
 constexpr float lazy_weight_log2(int blocks, int remaining, int shift = 0) {
-  return shift == 0 && blocks <= remaining ? 2.0f : 3.0f;
+  if (shift != 0) return 4.0f;
+  return blocks <= remaining ? 2.0f : 3.0f;
 }
 /// No tile has so many key blocks.
 constexpr int kNoBlock = 1 << 30;

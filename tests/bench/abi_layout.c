@@ -60,6 +60,21 @@ static void print_arguments(void) {
   FIELD(arguments, log_sum_exp_shift);
 }
 
+static void print_quantiser(void) {
+  BEGIN(quantiser);
+  FIELD(quantiser, struct_size);
+  FIELD(quantiser, dtype);
+  FIELD(quantiser, steps);
+  FIELD(quantiser, seed);
+  FIELD(quantiser, reserved);
+  FIELD(quantiser, query);
+  FIELD(quantiser, key);
+  FIELD(quantiser, value);
+  FIELD(quantiser, query_strides);
+  FIELD(quantiser, key_strides);
+  FIELD(quantiser, value_strides);
+}
+
 static void print_options(void) {
   BEGIN(options);
   FIELD(options, struct_size);
@@ -99,6 +114,8 @@ int main(void) {
   print_problem();
   printf("}, ");
   print_arguments();
+  printf("}, ");
+  print_quantiser();
   printf("}, ");
   print_options();
   printf("}, ");

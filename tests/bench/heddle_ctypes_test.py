@@ -17,6 +17,7 @@ MATCHES = ("exact", "nearest_size", "other_device", "predicted", "default")
 STRUCTS = {
     "problem": heddle_ctypes.Problem,
     "arguments": heddle_ctypes.Arguments,
+    "quantiser": heddle_ctypes.Quantiser,
     "options": heddle_ctypes.Options,
     "prepare_result": heddle_ctypes.PrepareResult,
     "counters": heddle_ctypes.Counters,

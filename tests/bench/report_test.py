@@ -6,8 +6,11 @@ import os
 import tempfile
 import unittest
 
+import bars
 import cells
 import report
+
+PEERS = os.path.join(os.path.dirname(bars.__file__), "peers.yaml")
 
 
 class Cells(unittest.TestCase):
@@ -53,6 +56,33 @@ class Cells(unittest.TestCase):
                 (cells.Cell(128, "full", 16384, 1, 16), "fa2"): 0.25,
             },
         )
+
+
+class Bars(unittest.TestCase):
+    def test_every_cell_of_the_sweep_has_one(self):
+        known = bars.read(PEERS)
+        sweep = cells.sweep(
+            [64, 128, 256], ["full", "causal"], [512, 1024, 2048, 4096, 8192, 16384], dtype="e4m3"
+        )
+        self.assertEqual(len(known), len(sweep))
+        for cell in sweep:
+            self.assertEqual(len(bars.seconds(known, cell, [1.0, 2.0])), 2, cell.name)
+
+    def test_a_bar_is_fa3_times_cudnn_now_over_cudnn_then(self):
+        cell = cells.sweep([128], ["causal"], [4096], dtype="e4m3")[0]
+        known = bars.read(PEERS)
+        self.assertEqual(known[128, "causal", 4096], (850.8, 578.0))
+        # The card is a tenth slower than then, and so is the bar.
+        cudnn_now = cell.flops / (0.9 * 578.0e12)
+        (bar,) = bars.seconds(known, cell, [cudnn_now])
+        self.assertAlmostEqual(cell.flops / bar * 1e-12, 0.9 * 850.8, places=6)
+
+    def test_no_figure_no_bar(self):
+        cell = cells.sweep([96], ["full"], [4096], dtype="e4m3")[0]
+        self.assertIsNone(bars.seconds(bars.read(PEERS), cell, [1.0]))
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as empty:
+            with self.assertRaisesRegex(OSError, "no cell"):
+                bars.read(empty.name)
 
 
 class Ratios(unittest.TestCase):

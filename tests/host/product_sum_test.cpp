@@ -52,6 +52,13 @@ TEST_CASE("wgmma keeps 13 bits of 8-bit elements") {
   CHECK(sum(0, 1, 1, 0x1p-13, kKeptBits8) == 1.0f + 15 * 0x1p-13f);
 }
 
+TEST_CASE("wgmma cuts sums of 8-bit products at 2^-13 of their own leading bit") {
+  // 1 + 15 * 0.125 = 2.875, beyond which 2^-12 is the least.
+  constexpr double kOther = 0.125 + 0x1p-13;
+  CHECK(sum(0, 1, 1, kOther, kKeptBits8) == 2.875f + 7 * 0x1p-12f);
+  CHECK(sum(0, -1, 1, -kOther, kKeptBits8) == -2.875f - 7 * 0x1p-12f);
+}
+
 TEST_CASE("what is not finite stays so, and nothing is zero") {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(sum(0, infinity, 1, 1) == std::numeric_limits<float>::infinity());

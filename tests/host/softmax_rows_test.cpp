@@ -53,9 +53,10 @@ int settled_before(int block) {
 }
 
 /// As a power of two, how light those limits let a newcomer be: in the first half of the walk a
-/// quarter of the row, later and of 8 bits an eighth.
+/// quarter of the row, later an eighth; of 8 bits a sixteenth.
 int weight_log2(int settled, int shift) {
-  return shift == 0 && 2 * settled <= kSoftmaxBlocks ? 2 : 3;
+  if (shift != 0) return 4;
+  return 2 * settled <= kSoftmaxBlocks ? 2 : 3;
 }
 
 bool ends_as_nan(const WarpRecords& records, int row) {
