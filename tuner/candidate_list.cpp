@@ -22,6 +22,19 @@ std::vector<Candidate> ranked(const Problem& problem, const DeviceLimits& limits
   return candidates;
 }
 
+/// The default config, or, where its family is not wanted, that of the first wanted one that has
+/// one: what the others are relative to is the same on every run.
+KernelConfig base_config(const Problem& problem, const DeviceLimits& limits,
+                         const TuneOptions& options) {
+  const SizeBucket bucket = bucket_of(problem.sizes);
+  const KernelConfig base = default_config(problem.variant, bucket, limits);
+  if (is_wanted(base.family, options)) return base;
+  for (const Family family : options.families) {
+    if (const auto plain = default_config(family, problem.variant, bucket, limits)) return *plain;
+  }
+  return base;
+}
+
 /// Cuts the list but keeps the default config in it: tuning never ends slower.
 void apply_limit(std::vector<Candidate>& candidates, const KernelConfig& base, int limit) {
   if (limit <= 0 || static_cast<int>(candidates.size()) <= limit) return;
@@ -58,7 +71,7 @@ void add_bad(std::vector<Candidate>& candidates, const Problem& problem, const D
 CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits,
                               const TuneOptions& options, const std::vector<KernelConfig>& near) {
   CandidateList list;
-  const KernelConfig base = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  const KernelConfig base = base_config(problem, limits, options);
   if (!options.only_bad) list.all = ranked(problem, limits, options);
   list.legal = static_cast<int>(list.all.size());
   if (list.all.empty() && !options.only_bad) {
