@@ -173,11 +173,10 @@ Result Compiler::State::build(const KernelSource& source, const Hash128& key) {
                             "off; allow it, or fill the cache first",
                             source.entry, source.architecture, options.cache.path));
   }
-  // Several processes that begin on an empty cache want the same kernels.
+  // Several processes that begin on an empty cache want the same kernels: whoever comes second,
+  // while one compiles or just after, looks again.
   const CompileClaim claim(options.cache.path, key, kClaimPatience);
-  if (claim.had_to_wait()) {
-    if (Result stored = from_store(source, key)) return stored;
-  }
+  if (Result stored = from_store(source, key)) return stored;
   Result compiled = run_nvrtc(source);
   // Under what is loaded: the file that the key was made from may have been replaced meanwhile.
   const auto arguments = compile_options(source.architecture, options.extra_options);

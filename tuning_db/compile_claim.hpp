@@ -9,7 +9,8 @@ namespace heddle {
 
 /// While one process compiles a kernel for a cache, others that want it wait for what it finds. A
 /// lock on one byte of a file beside the cache, at a place that the key tells: it ends with the
-/// process, however that ends. Where there can be no such lock, nobody waits. Never throws.
+/// process, however that ends. Who has it looks into the cache again. Where there can be no such
+/// lock, nobody waits. Never throws.
 class CompileClaim {
  public:
   /// Waits until no other holds the claim, but no longer than `patience`. `cache_path` empty = a
@@ -20,7 +21,7 @@ class CompileClaim {
   CompileClaim(const CompileClaim&) = delete;
   CompileClaim& operator=(const CompileClaim&) = delete;
 
-  /// Another had it at first: the cache may hold the kernel by now.
+  /// Another had it at first.
   bool had_to_wait() const { return had_to_wait_; }
 
  private:
