@@ -122,6 +122,11 @@ int run_db_regret(const DbOptions& options) {
       recordings.push_back(std::move(recording));
     }
   }
+  if (recordings.empty()) {
+    print_note(
+        "no problem is recorded there; heddle db record writes those that are measured whole");
+    return kExitAnswerIsNo;
+  }
   const RegretSummary summary = summarise(recordings);
   std::cout << (options.json ? to_json(summary).dump(2) + '\n' : summary_text(summary));
   return kExitDone;
