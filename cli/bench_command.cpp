@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_versus.hpp"
 #include "cli/command.hpp"
 #include "cli/gpu.hpp"
 #include "cli/input_flags.hpp"
@@ -25,6 +26,7 @@ struct BenchOptions {
   ServiceFlags services;
   InputFlags inputs;
   BenchSuiteOptions suite;
+  VersusOptions versus;
   int samples = 20;
   bool json = false;
 };
@@ -126,12 +128,36 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
       ->needs(name);
 }
 
+/// Flags of a race between databases.
+void add_versus_flags(CLI::App& verb, VersusOptions& versus) {
+  auto* databases =
+      verb.add_option("--versus", versus.databases,
+                      "race the winner of --results beside those of these databases: what it costs "
+                      "over the fastest of them, with the noise")
+          ->delimiter(',')
+          ->check(CLI::ExistingFile);
+  verb.add_option("--fastest", versus.fastest,
+                  "beside each winner of --versus, so many of what was measured fastest there")
+      ->check(CLI::Range(0, 100))
+      ->needs(databases);
+}
+
 int run_bench(const BenchOptions& options) {
   options.inputs.resolve();  // wrong ones are told on any machine
   if (!options.suite.name.empty()) return run_suite_alone(options);
   auto problems = options.workload.problems();
   drop_empty(problems);
   const auto device = open_gpu(options.services);
+  if (!options.versus.databases.empty()) {
+    if (options.kernel.any_given()) {
+      throw Error(ErrorCode::kInvalidArgument, "versus",
+                  "--versus races the winners of databases; leave --family and --set away");
+    }
+    VersusOptions versus = options.versus;
+    versus.samples = options.samples;
+    versus.json = options.json;
+    return run_versus(versus, options.services, *device, problems);
+  }
   Compiler compiler(options.services.compiler_options());
   std::vector<BenchResult> results;
   for (const NamedProblem& problem : problems) {
@@ -159,6 +185,7 @@ void register_bench(const CommandSink& sink) {
   options->services.add_to(verb);
   options->inputs.add_to(verb);
   add_suite_flags(verb, options->suite);
+  add_versus_flags(verb, options->versus);
   verb.add_option("--samples", options->samples, "timed launches")->check(CLI::Range(1, kMaxCount));
   verb.add_flag("--json", options->json, "print JSON");
 }

@@ -24,6 +24,8 @@ struct DbOptions {
 int run_db_merge(const DbOptions& options);
 int run_db_prune(const DbOptions& options);
 int run_db_check(const DbOptions& options);
+int run_db_record(const DbOptions& options);
+int run_db_regret(const DbOptions& options);
 
 /// The results database, to be written to. Throws kIo where it cannot be.
 ResultsStore open_for_writing(const DbOptions& options);

@@ -151,7 +151,9 @@ void register_db(const CommandSink& sink) {
   auto options = std::make_shared<DbOptions>();
   auto action = std::make_shared<int (*)(const DbOptions&)>(nullptr);
   CLI::App& verb = sink.add(
-      "db", "the database of measurements: list, show, export, import, merge, prune, check, report",
+      "db",
+      "the database of measurements: list, show, export, import, merge, prune, check, report, "
+      "record, regret",
       [options, action] { return (*action)(*options); });
   verb.require_subcommand(1);
   CLI::App& list = add_action(verb, options, "list", "a line per winner");
@@ -189,6 +191,17 @@ void register_db(const CommandSink& sink) {
   reporting.add_option("--filter", options->filter,
                        "only rows whose problem or config contains this");
   reporting.callback([action] { *action = run_report; });
+  CLI::App& recording = add_action(verb, options, "record",
+                                   "problems that are measured exhaustively, as text to replay");
+  recording.add_option("-o,--output", options->file, "where to write")->required();
+  recording.callback([action] { *action = run_db_record; });
+  CLI::App& regretting = add_action(
+      verb, options, "regret", "what each way of searching would have cost on recorded problems");
+  regretting.add_option("files", options->files, "what db record wrote")
+      ->required()
+      ->check(CLI::ExistingFile);
+  regretting.add_flag("--json", options->json, "print JSON");
+  regretting.callback([action] { *action = run_db_regret; });
   CLI::App& checking = add_action(verb, options, "check", "whether both databases are sound");
   checking.add_flag("--json", options->json, "print JSON");
   checking.callback([action] { *action = run_db_check; });

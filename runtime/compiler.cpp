@@ -14,11 +14,15 @@
 
 #include "runtime/failed_source.hpp"
 #include "runtime/nvrtc_search.hpp"
+#include "tuning_db/compile_claim.hpp"
 
 namespace heddle {
 namespace {
 
 using Result = std::shared_ptr<const CompiledKernel>;
+
+/// Then another process that compiles the same kernel is taken to be stuck.
+constexpr auto kClaimPatience = std::chrono::seconds(60);
 
 /// 90 of "sm_90a"; 0 if it is no real architecture. A virtual one ("compute_90") would give PTX,
 /// which a driver older than NVRTC refuses.
@@ -169,6 +173,10 @@ Result Compiler::State::build(const KernelSource& source, const Hash128& key) {
                             "off; allow it, or fill the cache first",
                             source.entry, source.architecture, options.cache.path));
   }
+  // Several processes that begin on an empty cache want the same kernels: whoever comes second,
+  // while one compiles or just after, looks again.
+  const CompileClaim claim(options.cache.path, key, kClaimPatience);
+  if (Result stored = from_store(source, key)) return stored;
   Result compiled = run_nvrtc(source);
   // Under what is loaded: the file that the key was made from may have been replaced meanwhile.
   const auto arguments = compile_options(source.architecture, options.extra_options);

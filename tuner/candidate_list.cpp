@@ -5,16 +5,15 @@
 namespace heddle {
 namespace {
 
-bool is_wanted(Family family, const TuneOptions& options) {
-  return options.families.empty() ||
-         std::count(options.families.begin(), options.families.end(), family) > 0;
+bool is_wanted(Family family, const std::vector<Family>& families) {
+  return families.empty() || std::count(families.begin(), families.end(), family) > 0;
 }
 
 std::vector<Candidate> ranked(const Problem& problem, const DeviceLimits& limits,
                               const TuneOptions& options) {
   std::vector<Candidate> candidates;
   for (const RankedConfig& entry : rank_candidates(problem, limits)) {
-    if (!is_wanted(entry.config.family, options)) continue;
+    if (!is_wanted(entry.config.family, options.families)) continue;
     candidates.emplace_back();
     candidates.back().config = entry.config;
     candidates.back().prediction = entry.prediction;
@@ -55,10 +54,21 @@ void add_bad(std::vector<Candidate>& candidates, const Problem& problem, const D
 
 }  // namespace
 
+KernelConfig base_config(const Problem& problem, const DeviceLimits& limits,
+                         const std::vector<Family>& families) {
+  const SizeBucket bucket = bucket_of(problem.sizes);
+  const KernelConfig base = default_config(problem.variant, bucket, limits);
+  if (is_wanted(base.family, families)) return base;
+  for (const Family family : families) {
+    if (const auto plain = default_config(family, problem.variant, bucket, limits)) return *plain;
+  }
+  return base;
+}
+
 CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits,
                               const TuneOptions& options, const std::vector<KernelConfig>& near) {
   CandidateList list;
-  const KernelConfig base = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  const KernelConfig base = base_config(problem, limits, options.families);
   if (!options.only_bad) list.all = ranked(problem, limits, options);
   list.legal = static_cast<int>(list.all.size());
   if (list.all.empty() && !options.only_bad) {

@@ -12,6 +12,11 @@ struct CandidateList {
   std::optional<std::size_t> base;  ///< the default config's place
 };
 
+/// The default config, or, where its family is not wanted, that of the first wanted one that has
+/// one: what the others are relative to is the same on every run. Empty = every family is wanted.
+KernelConfig base_config(const Problem& problem, const DeviceLimits& limits,
+                         const std::vector<Family>& families);
+
 /// Throws kNoLegalConfig. `near` are configs that did well on other sizes or elsewhere, best first.
 CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits,
                               const TuneOptions& options, const std::vector<KernelConfig>& near);

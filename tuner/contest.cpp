@@ -9,13 +9,10 @@ namespace heddle {
 namespace {
 
 constexpr int kWarmUps = 2;
-constexpr int kScreenSamples = 5;
 constexpr int kNarrowSamples = 9;
 constexpr double kHopeless = 1.25;  ///< times the best; such a one is not kept loaded
-constexpr double kNear = 1.08;      ///< may still win when measured better
 constexpr double kClose = 1.03;
 constexpr std::size_t kMostFinalists = 8;
-constexpr std::size_t kMostNear = 24;
 constexpr int kControlId = std::numeric_limits<int>::max();
 
 bool leads(const Candidate* left, const Candidate* right) {
@@ -96,7 +93,7 @@ bool Contest::is_near(const Candidate& candidate) const {
 }
 
 /// Measures them again, better, and keeps those that may be the fastest.
-std::vector<Candidate*> Contest::narrow(std::vector<Candidate*> racers, Candidate* baseline) {
+Contest::Narrowed Contest::narrow(std::vector<Candidate*> racers, Candidate* baseline) {
   std::stable_sort(racers.begin(), racers.end(), leads);
   if (racers.size() > kMostNear) racers.resize(kMostNear);
   if (baseline != nullptr && std::count(racers.begin(), racers.end(), baseline) == 0) {
@@ -106,7 +103,7 @@ std::vector<Candidate*> Contest::narrow(std::vector<Candidate*> racers, Candidat
   for (const Candidate* racer : racers) round.ids.push_back(racer->id);
   const RaceOutcome outcome = race(racers, round);
   std::erase_if(racers, [](const Candidate* racer) { return !racer->failure.empty(); });
-  if (racers.empty()) return racers;
+  if (racers.empty()) return {};
   const int reference = racers.front()->id;
   std::map<const Candidate*, double> cost;
   for (const Candidate* racer : racers) cost[racer] = ratio(outcome, racer->id, reference);
@@ -114,12 +111,16 @@ std::vector<Candidate*> Contest::narrow(std::vector<Candidate*> racers, Candidat
       racers.begin(), racers.end(),
       [&](const Candidate* left, const Candidate* right) { return cost[left] < cost[right]; });
   const double limit = cost[racers.front()] * kClose;
-  std::vector<Candidate*> close;
+  const bool in_scale = baseline != nullptr && baseline->failure.empty();
+  Narrowed narrowed;
   for (Candidate* racer : racers) {
-    const bool fits = cost[racer] <= limit && close.size() < kMostFinalists;
-    if (fits || racer == baseline) close.push_back(racer);
+    const bool fits = cost[racer] <= limit && narrowed.close.size() < kMostFinalists;
+    const bool stays = fits || racer == baseline;
+    (stays ? narrowed.close : narrowed.outrun).push_back(racer);
+    if (!stays && in_scale) racer->relative = ratio(outcome, racer->id, baseline->id);
   }
-  return close;
+  if (!in_scale) narrowed.outrun.clear();
+  return narrowed;
 }
 
 /// The same kernel once more, under another number. -1 = it would not load.
@@ -129,9 +130,11 @@ int Contest::add_control(const Candidate& leader) {
 }
 
 Contest::Result Contest::shoot_out(std::vector<Candidate*> finalists, Candidate* baseline) {
-  const auto racers = narrow(std::move(finalists), baseline);
-  if (racers.empty()) return {};
-  return judge(racers, baseline, add_control(*racers.front()));
+  auto [close, outrun] = narrow(std::move(finalists), baseline);
+  if (close.empty()) return {};
+  Result result = judge(close, baseline, add_control(*close.front()));
+  result.outrun = std::move(outrun);
+  return result;
 }
 
 Contest::Result Contest::judge(const std::vector<Candidate*>& racers, Candidate* baseline,

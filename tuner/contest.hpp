@@ -12,6 +12,10 @@ namespace heddle {
 
 class Contest {
  public:
+  static constexpr int kScreenSamples = 5;
+  static constexpr double kNear = 1.08;  ///< times the best: may still win when measured better
+  static constexpr std::size_t kMostNear = 24;  ///< so many of them at most: the best
+
   /// The runner outlives it.
   Contest(CandidateRunner& runner, int samples) : runner_(runner), samples_(samples) {}
 
@@ -26,6 +30,9 @@ class Contest {
     Candidate* winner = nullptr;
     double noise = 0;  ///< by how much the two copies differed, as a fraction
     std::vector<Candidate*> finalists;
+    /// Measured anew on the way there and not close enough: what a lucky screening promised is
+    /// gone.
+    std::vector<Candidate*> outrun;
   };
   Result shoot_out(std::vector<Candidate*> finalists, Candidate* baseline);
 
@@ -37,7 +44,10 @@ class Contest {
   RaceOutcome race(const std::vector<Candidate*>& racers, const RaceRound& round);
   void find_leader();
   void screen_beside_next(std::vector<Candidate*> batch);
-  std::vector<Candidate*> narrow(std::vector<Candidate*> racers, Candidate* baseline);
+  struct Narrowed {
+    std::vector<Candidate*> close, outrun;
+  };
+  Narrowed narrow(std::vector<Candidate*> racers, Candidate* baseline);
   int add_control(const Candidate& leader);
   Result judge(const std::vector<Candidate*>& racers, Candidate* baseline, int control);
 

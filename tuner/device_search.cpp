@@ -185,17 +185,24 @@ class DeviceSearch {
     return false;
   }
 
+  /// The last race takes no more of them: none that it would leave out is made ready.
   std::vector<Candidate*> finalists() {
-    std::vector<Candidate*> near;
-    for (Candidate* candidate : measured_) {
-      if (candidate->failure.empty() && contest_.is_near(*candidate)) near.push_back(candidate);
-    }
+    std::vector<Candidate*> near = measured_;
     for (Candidate& candidate : session_.list.all) {
-      const bool may_win =
-          candidate.known && candidate.failure.empty() && contest_.is_near(candidate);
-      if (may_win && make_ready(candidate)) near.push_back(&candidate);
+      if (candidate.known) near.push_back(&candidate);
     }
-    return near;
+    std::erase_if(near, [&](const Candidate* candidate) {
+      return !candidate->failure.empty() || !contest_.is_near(*candidate);
+    });
+    std::stable_sort(near.begin(), near.end(), [](const Candidate* left, const Candidate* right) {
+      return left->relative < right->relative;
+    });
+    std::vector<Candidate*> ready;
+    for (Candidate* candidate : near) {
+      if (ready.size() == Contest::kMostNear) break;
+      if (!candidate->known || make_ready(*candidate)) ready.push_back(candidate);
+    }
+    return ready;
   }
 
   Candidate* measured_base() {
@@ -217,6 +224,9 @@ class DeviceSearch {
 
   void store_final(const Contest::Result& result) const {
     std::vector<Measurement> rows;
+    for (const Candidate* candidate : result.outrun) {
+      rows.push_back(row_of(session_.context, *candidate, session_.elapsed()));
+    }
     for (const Candidate* candidate : result.finalists) {
       rows.push_back(row_of(session_.context, *candidate, session_.elapsed()));
       if (candidate != result.winner || session_.report.part) continue;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "generator/cost_model.hpp"
+#include "tuner/contest.hpp"
 #include "tuner/statistics.hpp"
 
 namespace heddle {
@@ -29,12 +30,9 @@ std::vector<double> samples_of(const Measurement& row) {
   return samples;
 }
 
-DeviceLimits limits_of(const DeviceClass& device) {
-  const DeviceLimits* row = row_for_capability(device.capability_major, device.capability_minor);
-  DeviceLimits limits = row != nullptr ? *row : find_architecture("sm_80");
-  limits.sm_count = device.sm_count;
-  limits.l2_bytes = device.l2_bytes;
-  return limits;
+std::string makers_of(const Provenance& origin) {
+  return "heddle " + origin.heddle_version + ", driver " + origin.driver_version + ", NVRTC " +
+         origin.nvrtc_version + ", " + origin.when;
 }
 
 std::vector<std::size_t> neighbours(const Recording& recording, std::size_t position) {
@@ -52,15 +50,46 @@ std::vector<std::size_t> neighbours(const Recording& recording, std::size_t posi
 
 }  // namespace
 
+void Recording::finish() {
+  const DeviceLimits limits = limits_of(device);
+  const bool in_turns = std::all_of(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.seconds.empty() || entry.relative > 0;
+  });
+  for (Entry& entry : entries) {
+    entry.predicted_seconds = predict(problem, entry.config, limits).seconds;
+    entry.samples = entry.seconds;
+    entry.cost = kFailed;
+    if (entry.seconds.empty()) continue;
+    const double median = median_interval(entry.seconds).median;
+    entry.cost = in_turns ? entry.relative : median;
+    for (double& sample : entry.samples) sample *= entry.cost / median;
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
+    return left.predicted_seconds < right.predicted_seconds;
+  });
+}
+
 double Recording::best_cost() const {
   double best = kFailed;
   for (const Entry& entry : entries) best = std::min(best, entry.cost);
   return best;
 }
 
+DeviceLimits limits_of(const DeviceClass& device) {
+  const DeviceLimits* row = row_for_capability(device.capability_major, device.capability_minor);
+  DeviceLimits limits = row != nullptr ? *row : find_architecture("sm_80");
+  limits.sm_count = device.sm_count;
+  limits.l2_bytes = device.l2_bytes;
+  return limits;
+}
+
 std::vector<Recording> recordings_of(const std::vector<Measurement>& rows) {
+  struct Best {
+    Recording::Entry entry;
+    std::string when;
+  };
   std::map<std::string, Recording> recordings;
-  std::map<std::string, std::map<std::string, Recording::Entry>> entries;
+  std::map<std::string, std::map<std::string, Best>> best;
   for (const Measurement& row : rows) {
     if (row.evidence == Evidence::kPredicted) continue;
     const std::string key = canonical_text(row.variant) + ' ' + canonical_text(row.sizes) + ' ' +
@@ -68,22 +97,27 @@ std::vector<Recording> recordings_of(const std::vector<Measurement>& rows) {
     Recording& recording = recordings[key];
     recording.problem = {row.variant, row.sizes};
     recording.device = row.device;
+    recording.made = std::max(recording.made, makers_of(row.provenance));
     auto samples = samples_of(row);
-    Recording::Entry& entry = entries[key][canonical_text(row.config)];
-    const bool known = entry.cost > 0;
-    if (known && samples.size() <= entry.samples.size()) continue;
-    entry.config = row.config;
-    entry.predicted_seconds = predict(recording.problem, row.config, limits_of(row.device)).seconds;
-    entry.cost = samples.empty() ? kFailed : median_interval(samples).median;
-    entry.samples = std::move(samples);
+    const auto [place, is_first] = best[key].try_emplace(canonical_text(row.config));
+    Best& known = place->second;
+    const auto rank = [](std::size_t count, const std::string& when) {
+      return std::pair(count, when);
+    };
+    if (!is_first &&
+        rank(samples.size(), row.provenance.when) < rank(known.entry.seconds.size(), known.when)) {
+      continue;
+    }
+    known.when = row.provenance.when;
+    known.entry.config = row.config;
+    known.entry.seconds = std::move(samples);
+    known.entry.relative = row.relative;
+    known.entry.failure = row.failure;
   }
   std::vector<Recording> list;
   for (auto& [key, recording] : recordings) {
-    for (auto& [config, entry] : entries[key]) recording.entries.push_back(std::move(entry));
-    std::stable_sort(recording.entries.begin(), recording.entries.end(),
-                     [](const Recording::Entry& left, const Recording::Entry& right) {
-                       return left.predicted_seconds < right.predicted_seconds;
-                     });
+    for (auto& [config, known] : best[key]) recording.entries.push_back(std::move(known.entry));
+    recording.finish();
     list.push_back(std::move(recording));
   }
   return list;
@@ -92,7 +126,10 @@ std::vector<Recording> recordings_of(const std::vector<Measurement>& rows) {
 Replayed replay(const Recording& recording, Strategy strategy, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   const auto measure = [&](const Recording::Entry& entry) {
-    return entry.samples.empty() ? kFailed : entry.samples[engine() % entry.samples.size()];
+    if (entry.samples.empty()) return kFailed;
+    std::vector<double> drawn(Contest::kScreenSamples);
+    for (double& sample : drawn) sample = entry.samples[engine() % entry.samples.size()];
+    return median_interval(std::move(drawn)).median;
   };
   const auto search = make_strategy(
       strategy, {recording.entries.size(),
@@ -100,15 +137,18 @@ Replayed replay(const Recording& recording, Strategy strategy, std::uint64_t see
                  [&](std::size_t position) { return neighbours(recording, position); },
                  seed});
   Replayed result;
-  double told = kFailed, chosen = kFailed;
+  std::vector<std::pair<double, double>> told;  // with what it costs in truth
   while (const auto position = search->next()) {
     const Recording::Entry& entry = recording.entries[*position];
-    const double cost = measure(entry);
-    search->notify(*position, cost);
-    ++result.tried;
-    if (cost >= told) continue;
-    told = cost;
-    chosen = entry.cost;
+    told.emplace_back(measure(entry), entry.cost);
+    search->notify(*position, told.back().first);
+  }
+  result.tried = told.size();
+  std::sort(told.begin(), told.end());
+  double chosen = kFailed;
+  for (std::size_t i = 0; i < std::min(told.size(), Contest::kMostNear); ++i) {
+    if (told[i].first <= told.front().first * Contest::kNear)
+      chosen = std::min(chosen, told[i].second);
   }
   result.regret = chosen / recording.best_cost() - 1;
   return result;

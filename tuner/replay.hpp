@@ -1,9 +1,11 @@
 #pragma once
-// Searches again through what was measured once: no device, no compiler. The data are rows as
-// `heddle db export --all` writes them after an exhaustive tuning.
+// Searches again through what was measured once: no device, no compiler. The data are the rows of
+// an exhaustive tuning, from a database or from a file (recording_file.hpp).
 
+#include <string>
 #include <vector>
 
+#include "generator/architecture.hpp"
 #include "tuner/search.hpp"
 #include "tuning_db/records.hpp"
 
@@ -13,26 +15,39 @@ namespace heddle {
 struct Recording {
   Problem problem;
   DeviceClass device;
+  int legal = 0;     ///< configs that there were to try; 0 = not known
+  std::string made;  ///< by which heddle, driver and NVRTC, and when
   struct Entry {
     KernelConfig config;
+    std::vector<double> seconds;  ///< of each sample; none = failed
+    double relative = 0;  ///< time over the default's, taken in turns with it; 0 = not known
+    std::string failure;
+    // What follows finish() fills in.
     double predicted_seconds = 0;
-    std::vector<double>
-        samples;      ///< seconds, or one figure where no samples were kept; none = failed
-    double cost = 0;  ///< median of the samples; infinity for a failure
+    std::vector<double> samples;  ///< in the unit of `cost`
+    double cost = 0;              ///< infinity for a failure
   };
   std::vector<Entry> entries;  ///< cheapest predicted first
+
+  /// Predictions, costs and order. A card is not as fast at the end of a search as at its start, so
+  /// costs are times over the default's where all entries have them, else seconds.
+  void finish();
   double best_cost() const;
 };
 
-/// The device's limits are those of its architecture with its own figures. Of several rows for one
-/// config that with the most samples counts.
+/// Limits of the architecture with the device's own figures.
+DeviceLimits limits_of(const DeviceClass& device);
+
+/// Of several rows for one config that with the most samples counts, else the newest.
 std::vector<Recording> recordings_of(const std::vector<Measurement>& rows);
 
 struct Replayed {
   std::size_t tried = 0;
   double regret = 0;  ///< cost of what was chosen over the best there is, minus 1
 };
-/// What a strategy would have found: each trial is told one drawn sample in place of a measurement.
+/// What a strategy would have found: each trial is told the median of five drawn samples, as a
+/// round of screening would; of those near the best told, the one whose cost is least is chosen, as
+/// the last race would.
 Replayed replay(const Recording& recording, Strategy strategy, std::uint64_t seed);
 
 /// The best cost among the first `count` by prediction, over the best there is, minus 1.

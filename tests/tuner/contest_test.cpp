@@ -155,6 +155,23 @@ TEST_CASE("A difference well beyond the noise decides, small as it is") {
   CHECK(result.winner->id == 1);
 }
 
+TEST_CASE("What loses on the way to the last race keeps what was measured there") {
+  NoisyRunner runner(0, 0, 1);
+  Field field(runner, {1e-4, 0.95e-4, 1.0e-4, 0.9e-4});
+  Contest contest(runner, 10);
+  contest.screen(field.pointers(0, 1));
+  contest.screen(field.pointers(1, 4));
+  field.candidates[1].relative = 0.89;  // by luck, so that it was the best of all
+  const auto result = contest.shoot_out(field.pointers(1, 4), &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 3);
+  CHECK(result.finalists.size() == 2);  // with the default
+  REQUIRE(result.outrun.size() == 2);
+  CHECK(field.candidates[1].relative == Approx(0.95));
+  CHECK(field.candidates[2].relative == Approx(1.0));
+  CHECK(field.candidates[1].timing->seconds.size() == 9);
+}
+
 TEST_CASE("Hopeless ones leave early, and those that fail in a race are out") {
   NoisyRunner runner(0.002, 0, 1);
   Field field(runner, {1e-4, 5e-4, 1e-4, 1.02e-4});

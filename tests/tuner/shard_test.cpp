@@ -55,6 +55,29 @@ TEST_CASE("With fewer problems than parts the candidates are cut, and each part 
   CHECK(std::set<std::string>(others.begin(), others.end()).size() == others.size());
 }
 
+TEST_CASE("A search of some families is relative to their default, and keeps it") {
+  Problem problem;
+  problem.variant.head_dim = 128;
+  problem.sizes = {.heads = 16, .seqlen_q = 2048, .seqlen_kv = 2048};
+  const DeviceLimits& limits = find_architecture("sm_90a");
+  TuneOptions options;
+  options.limit = 3;
+  for (const Family family : {Family::kFa2, Family::kFa3}) {
+    options.families = {family};
+    const auto list = list_candidates(problem, limits, options, {});
+    REQUIRE(list.all.size() == 3);
+    REQUIRE(list.base);
+    CHECK(list.seeds.front() == *list.base);
+    CHECK(list.all[*list.base].config ==
+          *default_config(family, problem.variant, bucket_of(problem.sizes), limits));
+  }
+  options.families = {Family::kFa3, Family::kFa2};  // the default of all is one of them
+  CHECK(base_config(problem, limits, options.families) ==
+        default_config(problem.variant, bucket_of(problem.sizes), limits));
+  options.families = {Family::kUnfused};  // which has none
+  CHECK_FALSE(list_candidates(problem, limits, options, {}).base);
+}
+
 TEST_CASE("What is no part of a whole is told") {
   CHECK(parse_shard("2/8").index == 2);
   CHECK(parse_shard("8/8").count == 8);

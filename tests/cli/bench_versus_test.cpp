@@ -1,0 +1,108 @@
+// Winners of databases in turns, on the fake GPU, whose times do not vary.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/fake_gpu_tuning.hpp"
+
+namespace heddle {
+namespace {
+
+using Catch::Contains;
+using nlohmann::json;
+
+std::vector<std::string> versus(const HeddleProcess& heddle, const std::string& own,
+                                const std::string& other, std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"bench",
+                                 "--head-dim",
+                                 "64",
+                                 "--heads",
+                                 "2",
+                                 "--seqlen-q",
+                                 "96",
+                                 "--seqlen-kv",
+                                 "96",
+                                 "--samples",
+                                 "9",
+                                 "--results",
+                                 heddle.path(own),
+                                 "--versus",
+                                 heddle.path(other)};
+  words.insert(words.end(), kFakeMachine.begin(), kFakeMachine.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+struct TwoTunings {
+  TwoTunings() {
+    for (const std::string limit : {"1", "40"}) {
+      auto words = small_tuning({"--results", heddle.path(limit + ".db")});
+      *(std::find(words.begin(), words.end(), "--limit") + 1) = limit;
+      const auto tuned = heddle.run(words);
+      INFO(tuned.errors);
+      REQUIRE(tuned.code == 0);
+    }
+  }
+  HeddleProcess heddle;
+};
+
+TEST_CASE("A winner that another database beats has a regret, and that one none") {
+  const TwoTunings tunings;
+  const auto slow = tunings.heddle.run(versus(tunings.heddle, "1.db", "40.db", {"--json"}));
+  INFO(slow.errors);
+  REQUIRE(slow.code == 0);
+  const json result = json::parse(slow.output)[0];
+  CHECK(result["regret"].get<double>() > 0.01);
+  CHECK(result["noise"].get<double>() == Approx(0).margin(1e-9));
+  CHECK(result["inside_noise"] == false);
+  CHECK(result["config"] != result["other"]);
+
+  const auto fast = tunings.heddle.run(versus(tunings.heddle, "40.db", "1.db"));
+  REQUIRE(fast.code == 0);
+  CHECK_THAT(fast.output, Contains("regret -") && Contains("beyond the noise") &&
+                              Contains("1 problems: mean regret -"));
+  // Beside itself, and the fastest that were measured on the way: the same, and nothing missed.
+  const auto same =
+      tunings.heddle.run(versus(tunings.heddle, "40.db", "40.db", {"--fastest", "3"}));
+  CHECK_THAT(same.output, Contains("the same config") && Contains("worst 0.00 %, 0 beyond"));
+}
+
+TEST_CASE("What --versus cannot do is told") {
+  const TwoTunings tunings;
+  const HeddleProcess& heddle = tunings.heddle;
+  auto other = versus(heddle, "1.db", "40.db");
+  *(std::find(other.begin(), other.end(), "--seqlen-kv") + 1) = "50";
+  const auto unknown = heddle.run(other);
+  CHECK(unknown.code == 1);
+  CHECK_THAT(unknown.errors, Contains("left out, not every database has a winner for it"));
+  heddle.write("text.db", "this is no database, whatever its name says");
+  const auto text = heddle.run(versus(heddle, "1.db", "text.db"));
+  CHECK(text.code == 2);
+  CHECK_THAT(text.errors, Contains("text.db' cannot be read"));
+  CHECK(heddle.read("text.db") == "this is no database, whatever its name says");
+  const auto family = heddle.run(versus(heddle, "1.db", "40.db", {"--family", "fa2"}));
+  CHECK(family.code == 2);
+  CHECK_THAT(family.errors, Contains("leave --family and --set away"));
+  CHECK(heddle.run(versus(heddle, "1.db", "nowhere.db")).code == 2);
+}
+
+TEST_CASE("db record leaves out what is not whole; db regret tells what it cannot read") {
+  const TwoTunings tunings;
+  const HeddleProcess& heddle = tunings.heddle;
+  const auto part =
+      heddle.run({"db", "record", "--results", heddle.path("40.db"), "-o", heddle.path("x")});
+  CHECK(part.code == 1);
+  CHECK_THAT(part.errors, Contains("left out, 40 of 852 legal configs") && Contains("0 problems"));
+  heddle.write("broken", "heddle_recordings 9\n");
+  const auto broken = heddle.run({"db", "regret", heddle.path("broken")});
+  CHECK(broken.code == 2);
+  CHECK_THAT(broken.errors, Contains("broken:1: begins with 'heddle_recordings 9'"));
+  const auto none = heddle.run({"db", "regret", heddle.path("x")});
+  INFO(none.output << none.errors);
+  CHECK(none.code == 1);
+  CHECK_THAT(none.errors, Contains("no problem is recorded"));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,97 @@
+#include "tuner/regret_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "generator/candidates.hpp"
+#include "tuner/candidate_list.hpp"
+
+namespace heddle {
+namespace {
+
+/// Searching is repeated, since it is told drawn samples.
+constexpr int kSeeds = 5;
+constexpr std::size_t kPredictedBest = 8;
+
+ProblemRegret::ByStrategy by_strategy(const Recording& recording, Strategy strategy) {
+  ProblemRegret::ByStrategy result;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    const Replayed replayed = replay(recording, strategy, static_cast<std::uint64_t>(seed));
+    result.tried += static_cast<double>(replayed.tried) / kSeeds;
+    result.mean += replayed.regret / kSeeds;
+    result.worst = std::max(result.worst, replayed.regret);
+  }
+  return result;
+}
+
+std::vector<Family> families_of(const Recording& recording) {
+  std::set<Family> families;
+  for (const auto& entry : recording.entries) families.insert(entry.config.family);
+  return {families.begin(), families.end()};
+}
+
+double cost_of(const Recording& recording, const KernelConfig& config) {
+  for (const auto& entry : recording.entries) {
+    if (entry.config == config) return entry.cost;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+int legal_count(const Recording& recording) {
+  std::size_t count = 0;
+  for (const Family family : families_of(recording)) {
+    count += rank_candidates(recording.problem, limits_of(recording.device), family).size();
+  }
+  return static_cast<int>(count);
+}
+
+ProblemRegret problem_regret(const Recording& recording) {
+  ProblemRegret regret;
+  const Problem& problem = recording.problem;
+  regret.problem = canonical_text(problem.variant) + ' ' + canonical_text(problem.sizes);
+  regret.legal = recording.legal;
+  regret.configs = static_cast<int>(recording.entries.size());
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const auto& entry : recording.entries) {
+    if (std::isinf(entry.cost)) {
+      ++regret.failed;
+      continue;
+    }
+    fewest = std::min(fewest, entry.seconds.size());
+    if (entry.cost == recording.best_cost()) regret.best = entry.config;
+  }
+  if (regret.failed == regret.configs) return regret;
+  regret.fewest_samples = static_cast<int>(fewest);
+  const KernelConfig base =
+      base_config(problem, limits_of(recording.device), families_of(recording));
+  regret.by_default = cost_of(recording, base) / recording.best_cost() - 1;
+  regret.predicted_first = predicted_regret(recording, 1);
+  regret.predicted_eight = predicted_regret(recording, kPredictedBest);
+  regret.ranked = by_strategy(recording, Strategy::kRanked);
+  regret.local = by_strategy(recording, Strategy::kLocal);
+  regret.random = by_strategy(recording, Strategy::kRandom);
+  return regret;
+}
+
+RegretSummary summarise(const std::vector<Recording>& recordings) {
+  RegretSummary summary;
+  for (const Recording& recording : recordings) {
+    summary.problems.push_back(problem_regret(recording));
+  }
+  const auto count = static_cast<double>(recordings.size());
+  for (const ProblemRegret& problem : summary.problems) {
+    summary.ranked_mean += problem.ranked.mean / count;
+    summary.ranked_worst = std::max(summary.ranked_worst, problem.ranked.worst);
+    summary.local_mean += problem.local.mean / count;
+    summary.local_worst = std::max(summary.local_worst, problem.local.worst);
+    summary.predicted_first_mean += problem.predicted_first / count;
+    summary.eight_near_share += problem.predicted_eight <= kPredictedNear ? 1 / count : 0;
+  }
+  return summary;
+}
+
+}  // namespace heddle
