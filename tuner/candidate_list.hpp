@@ -9,7 +9,7 @@ struct CandidateList {
   std::vector<Candidate> all;       ///< ids are positions; bad ones last
   int legal = 0;                    ///< before limit and shard
   std::vector<std::size_t> seeds;   ///< to be tried first; the default, if it is there, is at front
-  std::optional<std::size_t> base;  ///< the default config's place
+  std::optional<std::size_t> base;  ///< the place of the default of the families that are wanted
 };
 
 /// Throws kNoLegalConfig. `near` are configs that did well on other sizes or elsewhere, best first.
