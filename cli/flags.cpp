@@ -121,20 +121,30 @@ void KernelFlags::add_to(CLI::App& app) {
       ->group("Kernel");
 }
 
-KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& limits) const {
-  KernelConfig config = default_config(problem.variant, bucket_of(problem.sizes), limits);
+KernelConfig KernelFlags::before_knobs(const Problem& problem, const DeviceLimits& limits) const {
   if (!family_.empty()) {
-    const Family usual = config.family;
+    KernelConfig config;
     set_field(config, "family", family_);
     // Knobs are set beside the plain ones of a family: what it is tuned to be may not go with them.
-    const bool is_plain = !knobs_.empty() && config.family != usual;
-    config = (is_plain ? plain_config : family_default)(config.family, problem, limits);
+    return (knobs_.empty() ? family_default : plain_config)(config.family, problem, limits);
   }
+  const KernelConfig usual = default_config(problem.variant, bucket_of(problem.sizes), limits);
+  KernelConfig asked;
+  set_knobs(asked);
+  return asked.split_kv ? with_split_keys(usual) : usual;
+}
+
+void KernelFlags::set_knobs(KernelConfig& config) const {
   for (const std::string& knob : knobs_) {
     for_each_assignment(without_blanks(knob), [&](std::string_view name, std::string_view value) {
       set_field(config, name, value);
     });
   }
+}
+
+KernelConfig KernelFlags::resolve(const Problem& problem, const DeviceLimits& limits) const {
+  KernelConfig config = before_knobs(problem, limits);
+  set_knobs(config);
   return config;
 }
 

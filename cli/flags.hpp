@@ -57,7 +57,8 @@ std::string without_blanks(std::string text);
 class KernelFlags {
  public:
   void add_to(CLI::App& app);
-  /// The config asked for: the family's default for this problem, then the given knobs.
+  /// The config asked for: without --family the default for this problem, then the given knobs; of
+  /// a family its own default, or the given knobs beside its plain ones.
   KernelConfig resolve(const Problem& problem, const DeviceLimits& limits) const;
   /// The same for verbs that run the kernel: kInvalidArgument for family reference, which checks
   /// the others and leaves its result where users do not look.
@@ -68,6 +69,9 @@ class KernelFlags {
   std::vector<Family> families() const;
 
  private:
+  KernelConfig before_knobs(const Problem& problem, const DeviceLimits& limits) const;
+  void set_knobs(KernelConfig& config) const;
+
   std::string family_;
   std::vector<std::string> knobs_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,8 @@ std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLi
 std::vector<RankedConfig> rank_candidates(const Problem& problem, const DeviceLimits& limits,
                                           Family family);
 
+/// Whose configs are picked by hand: the first that has a legal one gives the default.
+inline constexpr std::array kDefaultFamilies{Family::kFa3, Family::kFa2};
 /// The config used when nothing better is known: legal on this device for this variant, no spills.
 /// Pure and cheap. Throws kNoLegalConfig.
 KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
@@ -29,5 +32,7 @@ KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
 /// The same of one family: nothing where none is picked by hand or it is not legal.
 std::optional<KernelConfig> default_config(Family family, const Variant& variant,
                                            const SizeBucket& bucket, const DeviceLimits& limits);
+/// A config of fa2 or fa3 with its keys split, and without what does not go with splits.
+KernelConfig with_split_keys(KernelConfig config);
 
 }  // namespace heddle

@@ -1,5 +1,5 @@
-// The config of a problem nobody has tuned: picked by hand; there is one that fits the 99 KiB of
-// shared memory of sm_86, sm_89 and sm_120 for every head dim.
+// The config of a problem nobody has tuned: picked by hand; fa3's where it is legal, else fa2's, of
+// which one fits the 99 KiB of shared memory of sm_86, sm_89 and sm_120 for every head dim.
 
 #include <algorithm>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "generator/candidates.hpp"
 #include "generator/hopper_default.hpp"
 #include "generator/legality.hpp"
+#include "templates/warpgroup_layout.cuh"
 
 namespace heddle {
 namespace {
@@ -44,6 +45,9 @@ bool is_for(const PrefillTile& tile, const Variant& variant, const DeviceLimits&
          limits.capability_major <= tile.last_capability;
 }
 
+/// The least bucket of queries.
+constexpr int kDecodeQueries = 16;
+
 /// Below this many keys a combine kernel costs more than the split saves.
 constexpr int kSplitKeys = 512;
 
@@ -72,11 +76,13 @@ KernelConfig prefill_config(const Variant& variant, int seqlen_q, const DeviceLi
 }
 
 /// Whether fewer than half of the SMs would have a block, or, for the one- and two-warp blocks of
-/// decoding, fewer than two.
+/// decoding, fewer than two. Of the least bucket of queries most have one: a split that those with
+/// 16 did not need is one combine kernel, a missing one leaves up to 15 of 16 SMs idle.
 bool leaves_sms_idle(const SizeBucket& bucket, const KernelConfig& config,
                      const DeviceLimits& limits) {
   const int packed = config.pack_gqa ? bucket.group : 1;
-  const long long queries = static_cast<long long>(bucket.seqlen_q) * packed;
+  const int seqlen_q = bucket.seqlen_q <= kDecodeQueries ? 1 : bucket.seqlen_q;
+  const long long queries = static_cast<long long>(seqlen_q) * packed;
   const long long tiles = (queries + config.tile_m - 1) / config.tile_m;
   const long long rows = static_cast<long long>(bucket.sequences) * (bucket.group / packed);
   const long long wanted = config.warps < 4 ? 2LL * limits.sm_count : limits.sm_count / 2;
@@ -84,6 +90,17 @@ bool leaves_sms_idle(const SizeBucket& bucket, const KernelConfig& config,
 }
 
 }  // namespace
+
+KernelConfig with_split_keys(KernelConfig config) {
+  config.split_kv = true;
+  if (config.family != Family::kFa3) return config;
+  // Partial results are fp32, and go to the workspace from registers. Splits are for few rows of
+  // queries: what serves many is neither searched nor measured beside them (candidates.cpp).
+  config.tma_store = config.ping_pong = config.skip_masked = false;
+  config.tile_m = std::min(config.tile_m, 2 * kWarpgroupRows);
+  config.warps = config.tile_m / 16;
+  return config;
+}
 
 std::optional<KernelConfig> default_config(Family family, const Variant& variant,
                                            const SizeBucket& bucket, const DeviceLimits& limits) {
@@ -99,8 +116,9 @@ std::optional<KernelConfig> default_config(Family family, const Variant& variant
   } else {
     return std::nullopt;
   }
-  config.split_kv = bucket.seqlen_kv >= kSplitKeys && leaves_sms_idle(bucket, config, limits);
-  if (config.split_kv) config.tma_store = false;  // partial results are fp32
+  if (bucket.seqlen_kv >= kSplitKeys && leaves_sms_idle(bucket, config, limits)) {
+    config = with_split_keys(config);
+  }
   if (reject(variant, config, limits)) return std::nullopt;
   return config;
 }
@@ -108,11 +126,11 @@ std::optional<KernelConfig> default_config(Family family, const Variant& variant
 KernelConfig default_config(const Variant& variant, const SizeBucket& bucket,
                             const DeviceLimits& limits) {
   require(reject_variant(variant));
-  // fa3's have been measured on one model of GPU only: its entries bring them there.
-  const Family family = variant.dtype == DataType::kE4m3 ? Family::kFa3 : Family::kFa2;
-  if (const auto config = default_config(family, variant, bucket, limits)) return *config;
+  for (const Family family : kDefaultFamilies) {
+    if (const auto config = default_config(family, variant, bucket, limits)) return *config;
+  }
   KernelConfig config;
-  config.family = family;
+  config.family = variant.dtype == DataType::kE4m3 ? Family::kFa3 : Family::kFa2;
   const auto rejection = reject(variant, config, limits);
   throw Error(ErrorCode::kNoLegalConfig, rejection ? rejection->field : "family",
               "no kernel is legal on " + limits.architecture + ": " +

@@ -38,16 +38,22 @@ KernelConfig teams(int tile_m, int tile_n, int stages) {
   return config;
 }
 
+/// Tiles drawn as blocks come to them pay where they differ in length; the search space has no
+/// other walk for a mask.
+TileScheduler walk_of(const Variant& variant) {
+  return variant.mask == MaskKind::kCausal ? TileScheduler::kDynamic : TileScheduler::kStatic;
+}
+
 KernelConfig prefill(const HopperTile& tile, const Variant& variant, int seqlen_q) {
-  const bool causal = variant.mask == MaskKind::kCausal;
   const int rows = seqlen_q <= 2 * kTeamRows ? 2 * kTeamRows : tile.tile_m;
   KernelConfig config = teams(rows, tile.tile_n, tile.stages);
   config.ping_pong = true;
-  // Tiles drawn as blocks come to them pay where they differ in length.
-  config.skip_masked = causal && config.tile_m != config.tile_n;
+  // Else no whole block is hidden from a team and seen by another.
+  config.skip_masked =
+      variant.mask == MaskKind::kCausal && config.tile_m - kTeamRows >= config.tile_n;
   if (!tile.is_persistent) return config;
   config.query_stages = 2;
-  config.scheduler = causal ? TileScheduler::kDynamic : TileScheduler::kStatic;
+  config.scheduler = walk_of(variant);
   config.tma_store = variant.dtype != DataType::kE4m3;
   return config;
 }
@@ -57,7 +63,7 @@ KernelConfig decode(const Variant& variant, const SizeBucket& bucket) {
   const bool deep = variant.head_dim > 128 && variant.dtype != DataType::kE4m3;
   KernelConfig config = teams(kTeamRows, deep ? 64 : 128, deep ? 2 : 3);
   config.query_stages = 2;
-  config.scheduler = TileScheduler::kStatic;
+  config.scheduler = walk_of(variant);
   config.pack_gqa = bucket.group > 1;
   return config;
 }

@@ -22,16 +22,20 @@ constexpr std::size_t kMostPassedOver = 8;
 /// known winner to a decoding problem, and leave most of the device idle.)
 constexpr double kMostPredictedLoss = 1.25;
 
-/// The default, made to split where that was asked for; nullopt where it cannot.
-std::optional<KernelConfig> usable_default(const SelectionQuestion& question,
-                                           const SelectionTarget& target) {
-  KernelConfig config = default_config(question.variant, question.bucket, *target.limits);
+/// The config, made to split where that was asked for; nullopt where it cannot.
+std::optional<KernelConfig> usable(KernelConfig config, const SelectionQuestion& question,
+                                   const SelectionTarget& target) {
   if (question.must_split && knob_applies("split_kv", config.family, question.variant)) {
-    config.split_kv = true;
-    config.tma_store = false;
+    config = with_split_keys(config);
   }
   if (is_usable(question, target, config)) return config;
   return std::nullopt;
+}
+
+std::optional<KernelConfig> usable_default(const SelectionQuestion& question,
+                                           const SelectionTarget& target) {
+  return usable(default_config(question.variant, question.bucket, *target.limits), question,
+                target);
 }
 
 std::vector<RankedConfig> ranked(const SelectionQuestion& question, const SelectionTarget& target) {
@@ -198,7 +202,13 @@ std::vector<Choice> fallbacks(const SelectionQuestion& question, const Selection
     choice.bucket = question.bucket;
     choices.push_back(std::move(choice));
   };
-  if (const auto config = usable_default(question, target)) offer(*config);
+  // fa2's after fa3's: what a compiler or a driver has against one kernel with TMA and WGMMA it may
+  // have against each.
+  for (const Family family : kDefaultFamilies) {
+    auto config = default_config(family, question.variant, question.bucket, *target.limits);
+    if (config) config = usable(*config, question, target);
+    if (config) offer(*config);
+  }
   for (const RankedConfig& candidate : ranked(question, target)) offer(candidate.config);
   return choices;
 }

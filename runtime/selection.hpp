@@ -64,8 +64,8 @@ std::optional<TransferRegret> measured_regret(const SelectionQuestion& question,
 /// "… 2.1 % slower on average, 4 % at worst (12 samples)", or that nothing is known.
 std::string regret_text(const std::optional<TransferRegret>& regret);
 
-/// What to try, best first, when no stored config compiles and loads: the default, then the
-/// cheapest predicted ones. Never holds a failed one.
+/// What to try, best first, when no stored config compiles and loads: the default, fa2's
+/// where that is another's, then the cheapest predicted ones. Never holds a failed one.
 std::vector<Choice> fallbacks(const SelectionQuestion& question, const SelectionTarget& target,
                               const std::vector<PassedOver>& failed);
 

@@ -9,67 +9,87 @@ bool is_wanted(Family family, const std::vector<Family>& families) {
   return families.empty() || std::count(families.begin(), families.end(), family) > 0;
 }
 
+/// A config without its place in the list.
+Candidate candidate_of(const KernelConfig& config, const Prediction& prediction) {
+  Candidate candidate;
+  candidate.config = config;
+  candidate.prediction = prediction;
+  return candidate;
+}
+
+std::vector<Candidate>::iterator find(std::vector<Candidate>& candidates,
+                                      const KernelConfig& config) {
+  return std::find_if(candidates.begin(), candidates.end(),
+                      [&](const Candidate& entry) { return entry.config == config; });
+}
+
+/// Those of the search space, and the default, which may lie beside it.
 std::vector<Candidate> ranked(const Problem& problem, const DeviceLimits& limits,
-                              const TuneOptions& options) {
+                              const TuneOptions& options, const std::optional<KernelConfig>& base) {
   std::vector<Candidate> candidates;
   for (const RankedConfig& entry : rank_candidates(problem, limits)) {
     if (!is_wanted(entry.config.family, options.families)) continue;
-    candidates.emplace_back();
-    candidates.back().config = entry.config;
-    candidates.back().prediction = entry.prediction;
+    candidates.push_back(candidate_of(entry.config, entry.prediction));
+  }
+  if (base && find(candidates, *base) == candidates.end()) {
+    candidates.push_back(candidate_of(*base, predict(problem, *base, limits)));
   }
   return candidates;
 }
 
 /// Cuts the list but keeps the default config in it: tuning never ends slower.
-void apply_limit(std::vector<Candidate>& candidates, const KernelConfig& base, int limit) {
+void apply_limit(std::vector<Candidate>& candidates, const std::optional<KernelConfig>& base,
+                 int limit) {
   if (limit <= 0 || static_cast<int>(candidates.size()) <= limit) return;
   const auto cut = candidates.begin() + limit;
-  const auto found = std::find_if(candidates.begin(), candidates.end(),
-                                  [&](const Candidate& entry) { return entry.config == base; });
+  const auto found = base ? find(candidates, *base) : candidates.end();
   if (found >= cut && found != candidates.end()) std::swap(*found, *(cut - 1));
   candidates.erase(cut, candidates.end());
 }
 
 /// The default stays in every part: it is what the others are relative to.
-void apply_shard(std::vector<Candidate>& candidates, const KernelConfig& base, const Shard& shard) {
+void apply_shard(std::vector<Candidate>& candidates, const std::optional<KernelConfig>& base,
+                 const Shard& shard) {
   std::size_t position = 0;
   std::erase_if(candidates, [&](const Candidate& entry) {
     const bool mine =
         static_cast<int>(position++ % static_cast<std::size_t>(shard.count)) == shard.index - 1;
-    return !mine && !(entry.config == base);
+    return !mine && entry.config != base;
   });
 }
 
 void add_bad(std::vector<Candidate>& candidates, const Problem& problem, const DeviceLimits& limits,
              const std::vector<BadKind>& kinds) {
   for (const BadKind kind : kinds) {
-    Candidate candidate;
-    candidate.config = KernelConfig{};  // fa2, legal for every variant that fa2 takes
-    candidate.prediction = predict(problem, candidate.config, limits);
-    candidate.bad = kind;
-    candidates.push_back(std::move(candidate));
+    const KernelConfig fa2;  // legal for every variant that fa2 takes
+    candidates.push_back(candidate_of(fa2, predict(problem, fa2, limits)));
+    candidates.back().bad = kind;
   }
 }
 
 }  // namespace
 
-KernelConfig base_config(const Problem& problem, const DeviceLimits& limits,
-                         const std::vector<Family>& families) {
+std::optional<KernelConfig> base_config(const Problem& problem, const DeviceLimits& limits,
+                                        const std::vector<Family>& families) {
   const SizeBucket bucket = bucket_of(problem.sizes);
-  const KernelConfig base = default_config(problem.variant, bucket, limits);
-  if (is_wanted(base.family, families)) return base;
-  for (const Family family : families) {
-    if (const auto plain = default_config(family, problem.variant, bucket, limits)) return *plain;
+  const auto picked = [&](Family family) {
+    return default_config(family, problem.variant, bucket, limits);
+  };
+  for (const Family family : kDefaultFamilies) {
+    if (!is_wanted(family, families)) continue;
+    if (auto config = picked(family)) return config;
   }
-  return base;
+  for (const Family family : families) {
+    if (auto config = picked(family)) return config;
+  }
+  return std::nullopt;
 }
 
 CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits,
                               const TuneOptions& options, const std::vector<KernelConfig>& near) {
   CandidateList list;
-  const KernelConfig base = base_config(problem, limits, options.families);
-  if (!options.only_bad) list.all = ranked(problem, limits, options);
+  const auto base = base_config(problem, limits, options.families);
+  if (!options.only_bad) list.all = ranked(problem, limits, options, base);
   list.legal = static_cast<int>(list.all.size());
   if (list.all.empty() && !options.only_bad) {
     throw Error(ErrorCode::kNoLegalConfig, "family",
@@ -83,7 +103,7 @@ CandidateList list_candidates(const Problem& problem, const DeviceLimits& limits
       if (list.all[i].config == config) return list.seeds.push_back(i);
     }
   };
-  seed(base);
+  if (base) seed(*base);
   if (!list.seeds.empty()) list.base = list.seeds.front();
   for (const KernelConfig& config : near) seed(config);
   add_bad(list.all, problem, limits, options.bad);

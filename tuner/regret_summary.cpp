@@ -66,9 +66,9 @@ ProblemRegret problem_regret(const Recording& recording) {
   }
   if (regret.failed == regret.configs) return regret;
   regret.fewest_samples = static_cast<int>(fewest);
-  const KernelConfig base =
-      base_config(problem, limits_of(recording.device), families_of(recording));
-  regret.by_default = cost_of(recording, base) / recording.best_cost() - 1;
+  const auto base = base_config(problem, limits_of(recording.device), families_of(recording));
+  regret.by_default = base ? cost_of(recording, *base) / recording.best_cost() - 1
+                           : std::numeric_limits<double>::infinity();
   regret.predicted_first = predicted_regret(recording, 1);
   regret.predicted_eight = predicted_regret(recording, kPredictedBest);
   regret.ranked = by_strategy(recording, Strategy::kRanked);

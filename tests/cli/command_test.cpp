@@ -113,7 +113,9 @@ TEST_CASE("C92 an empty environment and an empty PATH are enough") {
     const auto emitted = heddle.run({"emit", "--arch", "sm_90a", "--mask", "causal"});
     INFO(emitted.errors);
     CHECK(emitted.code == 0);
-    CHECK_THAT(emitted.output, Contains("heddle_fa2_attention"));
+    CHECK_THAT(emitted.output, Contains("heddle_fa3_attention"));
+    const auto older = heddle.run({"emit", "--arch", "sm_80", "--mask", "causal"});
+    CHECK_THAT(older.output, Contains("heddle_fa2_attention"));
     CHECK(heddle.run({"devices"}).code == 0);
     // Not into the database of who runs this test.
     heddle.environment()["HEDDLE_DB"] = heddle.path("results.db");

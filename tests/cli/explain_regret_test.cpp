@@ -16,13 +16,14 @@ using nlohmann::json;
 constexpr int kConfigs = 10;
 
 /// Rows of a tuning for this many keys: the candidate of that number won, the next costs 4 % more.
-std::vector<Measurement> tuned(int keys, int winner, int sm_count = 0) {
+std::vector<Measurement> tuned(int keys, int winner, int sm_count = 0,
+                               Family family = Family::kFa3) {
   const DeviceLimits limits = find_architecture("sm_90a");
   const Variant variant{.dtype = DataType::kFp16, .head_dim = 72};  // nothing shipped for it
   // Good ones, since a config that the cost model dislikes is passed over.
   const Sizes typical{.batch = 4, .heads = 16, .seqlen_q = 4096, .seqlen_kv = 4096};
   auto candidates = rank_candidates({variant, typical}, limits);
-  std::erase_if(candidates, [](const auto& entry) { return entry.config.family != Family::kFa2; });
+  std::erase_if(candidates, [=](const auto& entry) { return entry.config.family != family; });
   std::vector<Measurement> rows;
   for (int i = 0; i < kConfigs; ++i) {
     Measurement row;
@@ -89,15 +90,24 @@ TEST_CASE("What was measured stands beside the choice, with device and day") {
   const json report = json::parse(machine.explain(2048, {"--json"}));
   CHECK(report["stored"]["seconds"].get<double>() == Approx(0.5e-4));
   CHECK(report["stored"]["device"] == "A GPU");
-  CHECK_THAT(machine.explain(2048, {"--family", "fa2"}), !Contains("stored "));
+  CHECK_THAT(machine.explain(2048, {"--family", "fa3"}), !Contains("stored "));
 }
 
 TEST_CASE("Another family that the model predicts to be much faster is named") {
-  const Machine machine({tuned(2048, 3)});  // a winner of fa2
+  const Machine machine({tuned(2048, 3, 0, Family::kFa2)});
   CHECK_THAT(machine.explain(2048), Contains("model    predicts fa3 faster: ") &&
                                         Contains("what is measured comes before it"));
   CHECK(json::parse(machine.explain(2048, {"--json"}))["predicted_faster"]["seconds"] > 0);
   CHECK_THAT(machine.explain(2048, {"--family", "fa3"}), !Contains("model    "));
+}
+
+TEST_CASE("Another size's winner that the model expects to lose to the default is passed over") {
+  const Machine machine({tuned(2048, 3, 0, Family::kFa2)});
+  const std::string text = machine.explain(8192);
+  CHECK_THAT(text, Contains("kernel   family=fa3") &&
+                       Contains("the default: what is stored does not serve here") &&
+                       Contains("times as slow as the default"));
+  CHECK(json::parse(machine.explain(8192, {"--json"}))["match"] == "default");
 }
 
 TEST_CASE("A prediction stored for the very size is named where a measured neighbour comes first") {

@@ -42,7 +42,7 @@ TEST_CASE("A wrong problem is refused by name, value and remedy") {
       {{"--set", "stages=2x"}, {"stages: '2x'", "whole number"}},
       {{"--family", "fa9"}, {"family: 'fa9'", "unfused, fa1, fa2"}},
       {{"--arch", "sm_12"}, {"'sm_12'", "sm_80", "sm_90a"}},
-      {{"--part", "combine"}, {"'combine'", "fa2_attention"}},
+      {{"--part", "combine"}, {"'combine'", "fa3_attention"}},
       {{"--tile", "3"}, {"--tile", "--help"}},
   };
   for (const Row& row : rows) {
@@ -203,7 +203,7 @@ TEST_CASE("One flattened text holds one kernel") {
   const auto both =
       HeddleProcess().run({"emit", "--flatten", "--arch", "sm_90a", "--set", "split_kv=true"});
   CHECK(both.code == 2);
-  CHECK_THAT(both.errors, Contains("--part") && Contains("fa2_attention, split_combine"));
+  CHECK_THAT(both.errors, Contains("--part") && Contains("fa3_attention, split_combine"));
   const auto one = HeddleProcess().run({"emit", "--flatten", "--arch", "sm_90a", "--set",
                                         "split_kv=true", "--part", "split_combine"});
   CHECK(one.code == 0);

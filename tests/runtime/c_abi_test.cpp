@@ -236,7 +236,7 @@ TEST_CASE("structs of other versions") {
     problem.query_strides[2] = -7;  // beyond its end: not the caller's
     problem.features = ~0u;
     CHECK(heddle_launch(context.get(), &problem, &arguments, nullptr) == HEDDLE_OK);
-    CHECK(parameters_of(serving.last_launch()).query.row_stride == 64);
+    CHECK(attention_of(serving.last_launch()).query.row_stride == 64);
   }
   SECTION("one from before e4m3 inputs") {
     heddle_problem problem = c_problem();

@@ -52,14 +52,17 @@ TEST_CASE("no stream and no current context is an error that says what to do") {
 }
 
 TEST_CASE("the parameters of a launch are those of the call") {
-  Serving serving;
+  const bool has_fa3 = GENERATE(true, false);
+  Serving serving({has_fa3 ? FakeDevice{} : ampere()});
   Context context(serving.options());
   Context::Call call{.problem = small_problem(), .pointers = serving.tensors()};
   call.pointers.log_sum_exp = static_cast<float*>(serving.allocate());
   call.problem.sizes.key_strides = {.batch = 1 << 20, .head = 256, .row = 1024};
   call.problem.sizes.scale = 0.5;
   context.launch(call);
-  const AttentionParameters parameters = parameters_of(serving.last_launch());
+  CHECK(std::string(serving.last_launch().kernel) ==
+        (has_fa3 ? "heddle_fa3_attention" : "heddle_fa2_attention"));
+  const AttentionParameters parameters = attention_of(serving.last_launch());
   CHECK(parameters.query.data == call.pointers.query);
   CHECK(parameters.key.data == call.pointers.key);
   CHECK(parameters.value.data == call.pointers.value);

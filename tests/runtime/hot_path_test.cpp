@@ -41,6 +41,8 @@ constexpr double kAllowedNanoseconds = 3000;
 constexpr double kAllowedOfFa3 = 2000;
 
 struct Served {
+  explicit Served(const FakeDevice& device = {}) : serving({device}) {}
+
   Serving serving;
   ContextHandle context = create_context();
   heddle_problem problem = c_problem();
@@ -88,7 +90,10 @@ TEST_CASE("the counter of allocations counts those of the library") {
 
 TEST_CASE("a hot call of fa3 also encodes its tensor maps, and asks whether it is captured") {
   Served served;
-  served.problem.dtype = HEDDLE_BF16;  // whose stored winner is fa3
+  SECTION("the default") {}
+  SECTION("a stored winner") {
+    served.problem.dtype = HEDDLE_BF16;
+  }
   served.launch();
   served.launch();
   const FakeCuda& cuda = served.serving.cuda;
@@ -101,8 +106,8 @@ TEST_CASE("a hot call of fa3 also encodes its tensor maps, and asks whether it i
   CHECK(allocations == before);
 }
 
-TEST_CASE("a hot call makes only the driver calls of a launch") {
-  Served served;
+TEST_CASE("a hot call of fa2 makes only the driver calls of a launch") {
+  Served served(ampere());
   const FakeCuda& cuda = served.serving.cuda;
   const DriverStream here = cuda.create_stream(served.serving.context);
   const DriverContext other = cuda.create_context(0);
@@ -156,7 +161,7 @@ struct Scratch {
   static void note(const FakeLaunch* launch, void* user) {
     auto& self = *static_cast<Scratch*>(user);
     const std::lock_guard lock(self.mutex);
-    self.of_stream[launch->stream].insert(parameters_of(*launch).partial_output);
+    self.of_stream[launch->stream].insert(attention_of(*launch).partial_output);
   }
 };
 
@@ -220,12 +225,13 @@ double nanoseconds_per_call(Served& served, void* stream, double (*clock)() = wa
   return best;
 }
 
-TEST_CASE("host time of a hot call") {
-  Served served;
+TEST_CASE("host time of a hot call of fa2") {
+  Served served(ampere());
   const DriverStream here = served.serving.cuda.create_stream(served.serving.context);
   const double null_stream = nanoseconds_per_call(served, nullptr);
   const double own_stream = nanoseconds_per_call(served, here);
-  std::printf("hot call: %.0f ns (null stream), %.0f ns (stream), fake driver included\n",
+  REQUIRE(std::string(served.serving.last_launch().kernel) == "heddle_fa2_attention");
+  std::printf("hot call of fa2: %.0f ns (null stream), %.0f ns (stream), fake driver included\n",
               null_stream, own_stream);
 #if defined(NDEBUG) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   CHECK(null_stream < kAllowedNanoseconds);
@@ -235,7 +241,6 @@ TEST_CASE("host time of a hot call") {
 
 TEST_CASE("host time of a hot call of fa3") {
   Served served;
-  served.problem.dtype = HEDDLE_BF16;  // whose stored winner is fa3
   const DriverStream here = served.serving.cuda.create_stream(served.serving.context);
   const double null_stream = nanoseconds_per_call(served, nullptr, processor_nanoseconds);
   const double own_stream = nanoseconds_per_call(served, here, processor_nanoseconds);

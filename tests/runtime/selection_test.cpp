@@ -134,5 +134,21 @@ TEST_CASE("fallbacks are legal, distinct and never the failed config") {
   }
 }
 
+TEST_CASE("behind fa3's default comes fa2's, split where splits were asked for") {
+  AskedProblem ask;
+  ask.question.must_split = GENERATE(false, true);
+  const auto choices = fallbacks(ask.question, ask.target(), {});
+  REQUIRE(choices.size() == 3);
+  CHECK(choices[0].config.family == Family::kFa3);
+  CHECK(choices[1].config.family == Family::kFa2);
+  for (const Choice& choice : choices) {
+    CHECK(choice.config.split_kv == ask.question.must_split);
+  }
+  const auto without = fallbacks(ask.question, ask.target(),
+                                 {{choices[0].config, Match::kDefault, "does not load", {}}});
+  REQUIRE_FALSE(without.empty());
+  CHECK(without.front().config == choices[1].config);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -19,6 +19,16 @@ inline void* as_pointer(DevicePointer address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
+/// Resembles an A100, where fa3 cannot run: the default is fa2.
+inline FakeDevice ampere() {
+  FakeDevice device;
+  device.capability_major = 8;
+  device.sm_count = 108;
+  device.shared_bytes_per_block = 166912;
+  device.shared_bytes_per_sm = 167936;
+  return device;
+}
+
 /// The fake driver with one context of device 0 made current.
 class Serving {
  public:
@@ -91,7 +101,7 @@ inline AttentionParameters attention_of(const FakeLaunch& launch) {
   return mapped.attention;
 }
 
-/// Of fp16, for which no winner is stored: the default, fa2, serves it.
+/// Of fp16, for which no winner is stored: the default serves it, fa3 on sm_90a, fa2 on others.
 inline Problem small_problem() {
   Problem problem;
   problem.variant.dtype = DataType::kFp16;

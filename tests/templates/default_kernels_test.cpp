@@ -61,7 +61,9 @@ std::vector<Asked> every_scaled_input() {
 class DefaultKernels {
  public:
   void check(const Asked& asked, const DeviceLimits& limits) {
-    const KernelConfig config = default_config(asked.variant, bucket_of(asked.sizes), limits);
+    check(asked, default_config(asked.variant, bucket_of(asked.sizes), limits), limits);
+  }
+  void check(const Asked& asked, const KernelConfig& config, const DeviceLimits& limits) {
     for (const KernelPart part : kernel_parts(config)) {
       const KernelSource source = emit(asked.variant, config, part, limits);
       if (!seen_.insert(source_hash(source).hex() + limits.architecture).second) continue;
@@ -85,9 +87,16 @@ class DefaultKernels {
 };
 
 TEST_CASE("Shipped defaults use no local memory on sm_90a", "[defaults]") {
+  const DeviceLimits& limits = find_architecture("sm_90a");
   DefaultKernels kernels;
-  for (const Asked& asked : everything_asked()) kernels.check(asked, find_architecture("sm_90a"));
-  CHECK(kernels.count() > 32);
+  for (const Asked& asked : everything_asked()) {
+    kernels.check(asked, limits);
+    // And fa2's, which serve where fa3 cannot.
+    const auto fa2 = default_config(Family::kFa2, asked.variant, bucket_of(asked.sizes), limits);
+    REQUIRE(fa2);
+    kernels.check(asked, *fa2, limits);
+  }
+  CHECK(kernels.count() > 64);
 }
 
 TEST_CASE("Defaults of 8-bit inputs use no local memory", "[defaults]") {
@@ -120,10 +129,10 @@ TEST_CASE("fa2 compiles for every architecture that this NVRTC knows", "[archite
   for (const DeviceLimits& limits : architecture_table()) {
     if (!is_supported(limits)) continue;
     const Variant variant{.head_dim = 128, .mask = MaskKind::kCausal};
-    const auto config = default_config(variant, bucket_of(kDecode), limits);
-    CHECK(config.family == Family::kFa2);
-    for (const KernelPart part : kernel_parts(config)) {
-      const auto output = compile_source(emit(variant, config, part, limits));
+    const auto config = default_config(Family::kFa2, variant, bucket_of(kDecode), limits);
+    REQUIRE(config);
+    for (const KernelPart part : kernel_parts(*config)) {
+      const auto output = compile_source(emit(variant, *config, part, limits));
       INFO(limits.architecture << " " << output.log);
       CHECK(output.status == 0);
       CHECK_THAT(output.ptx, Catch::Contains(".target " + limits.architecture + "\n"));
