@@ -43,7 +43,27 @@ class ValueTransposer {
  private:
   static constexpr int kKeys = 32;     ///< of a step: two groups
   static constexpr int kColumns = 16;  ///< the 16 bytes of an ldmatrix row
-  static constexpr int kSteps = Config::kTileN / kKeys * (Config::kHeadDim / kColumns);
+  static constexpr int kKeySteps = Config::kTileN / kKeys;
+  static constexpr int kColumnSteps = Config::kHeadDim / kColumns;
+
+  /// Column steps that are under way at once, of the same keys: a load's way is long, but a
+  /// producer has few registers.
+  static constexpr int kUnitColumns = 2;
+  static constexpr int kUnits = kKeySteps * (kColumnSteps / kUnitColumns);
+  /// Then places of a unit's columns differ from the first one's in bits of their own.
+  static_assert(kColumnSteps % kUnitColumns == 0 && kUnitColumns * kColumns <= Tiles::kSpan);
+
+  /// The numbers of the columns of a unit.
+  struct Unit {
+    unsigned bytes[kUnitColumns][4];
+  };
+
+  /// Where a unit's first step begins in a tile: steps do where the swizzle does, which then
+  /// exchanges nothing.
+  static constexpr unsigned place(SwizzledTile tile, unsigned row, unsigned column) {
+    const unsigned span = swizzle_span(tile.swizzle);
+    return column / span * tile.block_bytes() + row * span + column % span;
+  }
 
   /// This warp among those that transpose.
   static int helper() {
@@ -56,28 +76,50 @@ class ValueTransposer {
     wait_empty(shared_.value_ring, values_);
     const unsigned char* from = shared_.value[Config::kStages + raw_.slot()];
     unsigned char* to = shared_.value[values_.slot()];
+    const unsigned lane_from = Tiles::kKeyTile.offset(lane(), 0);
+    const unsigned lane_to = store_offset();
     unsigned seen = 0;
 #pragma unroll 1
-    for (int step = helper(); step < kSteps; step += kGuardWarps) {
-      const int key = kKeys * (step % (Config::kTileN / kKeys));
-      const int column = kColumns * (step / (Config::kTileN / kKeys));
-      unsigned bytes[4];
-      load_matrix_x4_transposed(bytes, from + Tiles::kKeyTile.offset(key + lane(), column), 0);
-      if (may_hide) {
-#pragma unroll
-        for (unsigned& packed : bytes) {
-          seen = note_nonfinite(seen, packed, E4M3{});
-          packed = without_nonfinite(packed, E4M3{});
-        }
-      }
-      sort_columns(bytes);
-      store_matrix_x4(to + store_offset(key, column), 0, bytes);
+    for (unsigned at = helper(); at < kUnits; at += kGuardWarps) {
+      const unsigned key = kKeys * (at % kKeySteps);
+      const unsigned column = kUnitColumns * kColumns * (at / kKeySteps);
+      Unit unit;  // a lane's part of a place and a step's have no bit in common but the swizzle's
+      load(unit, from, lane_from ^ place(Tiles::kKeyTile, key, column));
+      if (may_hide) seen = clear_nonfinite(unit, seen);
+      store(unit, to + (lane_to ^ place(Tiles::kValueTile, column, key)));
     }
     sync_warp();  // lane 0 speaks for all
     release(shared_.raw_ring, raw_);
     raw_.next();
     hand_over(may_hide, seen != 0);
     values_.next();
+  }
+
+  static void load(Unit& unit, const unsigned char* from, unsigned offset) {
+#pragma unroll
+    for (int i = 0; i < kUnitColumns; ++i) {
+      load_matrix_x4_transposed(unit.bytes[i], from + (offset ^ kColumns * i), 0);
+    }
+  }
+
+  static unsigned clear_nonfinite(Unit& unit, unsigned seen) {
+#pragma unroll
+    for (auto& bytes : unit.bytes) {
+#pragma unroll
+      for (unsigned& packed : bytes) {
+        seen = note_nonfinite(seen, packed, E4M3{});
+        packed = without_nonfinite(packed, E4M3{});
+      }
+    }
+    return seen;
+  }
+
+  static void store(Unit& unit, unsigned char* to) {
+#pragma unroll
+    for (int i = 0; i < kUnitColumns; ++i) {
+      sort_columns(unit.bytes[i]);
+      store_matrix_x4(to, Tiles::kValueTile.offset(kColumns * i, 0), unit.bytes[i]);
+    }
   }
 
   /// From keys 2q, 2q + 1 (and those 8 and more further) of columns 2c, 2c + 1 to four keys of one
@@ -96,12 +138,13 @@ class ValueTransposer {
     }
   }
 
-  /// Of the row that this lane names to stmatrix: matrices are two of columns for each group.
-  static int store_offset(int key, int column) {
+  /// Of the row that this lane names to stmatrix in the first step: matrices are two of columns for
+  /// each group.
+  static int store_offset() {
     const int row = lane() % 8;
     const int matrix = lane() / 8;
     const int odd = (matrix ^ (row / 4)) % 2;
-    return Tiles::kValueTile.offset(column + 2 * row + odd, key + kKeyGroup * (matrix / 2));
+    return Tiles::kValueTile.offset(2 * row + odd, kKeyGroup * (matrix / 2));
   }
 
   /// The next block of this slot, and of the votes, waits for what is read here to have been told.
