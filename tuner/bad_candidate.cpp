@@ -38,7 +38,8 @@ std::string spoilt_body(BadKind kind, const std::string& call) {
     case BadKind::kEndsProcess:
       return call + "  asm volatile(\"trap;\");\n";
     case BadKind::kInfiniteLoop:
-      return call + "  volatile int spinning = 1;\n  while (spinning != 0) {\n  }\n";
+      // An empty loop over a volatile variable is compiled away.
+      return call + "  for (;;) asm volatile(\"nanosleep.u32 1000;\");\n";
     case BadKind::kWrongLse:
     case BadKind::kTooMuchShared:
       return call;
