@@ -44,18 +44,19 @@ class ValueTransposer {
   static constexpr int kKeys = 32;     ///< of a step: two groups
   static constexpr int kColumns = 16;  ///< the 16 bytes of an ldmatrix row
   static constexpr int kKeySteps = Config::kTileN / kKeys;
-  static constexpr int kColumnSteps = Config::kHeadDim / kColumns;
 
-  /// Column steps that are under way at once, of the same keys: a load's way is long, but a
-  /// producer has few registers.
-  static constexpr int kUnitColumns = 2;
-  static constexpr int kUnits = kKeySteps * (kColumnSteps / kUnitColumns);
-  /// Then places of a unit's columns differ from the first one's in bits of their own.
-  static_assert(kColumnSteps % kUnitColumns == 0 && kUnitColumns * kColumns <= Tiles::kSpan);
-
-  /// The numbers of the columns of a unit.
+  /// Steps that are under way at once, of the same keys: a load's way is long, but a producer has
+  /// few registers, and those that look for NaN take some.
+  template <bool kMayHide>
   struct Unit {
-    unsigned bytes[kUnitColumns][4];
+    static constexpr bool kManyRegisters = Tiles::kTeams == 2 && Config::kHeadDim % 128 == 0;
+    static constexpr int kSteps = kMayHide ? 1 : (kManyRegisters ? 4 : 2);
+    static constexpr int kWidth = kSteps * kColumns;
+    static constexpr int kCount = kKeySteps * (Config::kHeadDim / kWidth);
+    /// Then places of a unit's columns differ from the first one's in bits of their own.
+    static_assert(Config::kHeadDim % kWidth == 0 && kWidth <= Tiles::kSpan);
+
+    unsigned bytes[kSteps][4];
   };
 
   /// Where a unit's first step begins in a tile: steps do where the swizzle does, which then
@@ -76,33 +77,48 @@ class ValueTransposer {
     wait_empty(shared_.value_ring, values_);
     const unsigned char* from = shared_.value[Config::kStages + raw_.slot()];
     unsigned char* to = shared_.value[values_.slot()];
-    const unsigned lane_from = Tiles::kKeyTile.offset(lane(), 0);
-    const unsigned lane_to = store_offset();
-    unsigned seen = 0;
-#pragma unroll 1
-    for (unsigned at = helper(); at < kUnits; at += kGuardWarps) {
-      const unsigned key = kKeys * (at % kKeySteps);
-      const unsigned column = kUnitColumns * kColumns * (at / kKeySteps);
-      Unit unit;  // a lane's part of a place and a step's have no bit in common but the swizzle's
-      load(unit, from, lane_from ^ place(Tiles::kKeyTile, key, column));
-      if (may_hide) seen = clear_nonfinite(unit, seen);
-      store(unit, to + (lane_to ^ place(Tiles::kValueTile, column, key)));
+    bool found = false;
+    if (may_hide) {
+      found = transpose<true>(from, to);
+    } else {
+      transpose<false>(from, to);
     }
     sync_warp();  // lane 0 speaks for all
     release(shared_.raw_ring, raw_);
     raw_.next();
-    hand_over(may_hide, seen != 0);
+    hand_over(may_hide, found);
     values_.next();
   }
 
-  static void load(Unit& unit, const unsigned char* from, unsigned offset) {
+  /// Whether NaN was found.
+  template <bool kMayHide>
+  static bool transpose(const unsigned char* from, unsigned char* to) {
+    using Steps = Unit<kMayHide>;
+    const unsigned lane_from = Tiles::kKeyTile.offset(lane(), 0);
+    const unsigned lane_to = store_offset();
+    unsigned seen = 0;
+#pragma unroll 1
+    for (unsigned at = helper(); at < Steps::kCount; at += kGuardWarps) {
+      const unsigned key = kKeys * (at % kKeySteps);
+      const unsigned column = Steps::kWidth * (at / kKeySteps);
+      Steps unit;  // a lane's part of a place and a step's have no bit in common but the swizzle's
+      load(unit, from, lane_from ^ place(Tiles::kKeyTile, key, column));
+      if constexpr (kMayHide) seen = clear_nonfinite(unit, seen);
+      store(unit, to + (lane_to ^ place(Tiles::kValueTile, column, key)));
+    }
+    return seen != 0;
+  }
+
+  template <class Steps>
+  static void load(Steps& unit, const unsigned char* from, unsigned offset) {
 #pragma unroll
-    for (int i = 0; i < kUnitColumns; ++i) {
+    for (int i = 0; i < Steps::kSteps; ++i) {
       load_matrix_x4_transposed(unit.bytes[i], from + (offset ^ kColumns * i), 0);
     }
   }
 
-  static unsigned clear_nonfinite(Unit& unit, unsigned seen) {
+  template <class Steps>
+  static unsigned clear_nonfinite(Steps& unit, unsigned seen) {
 #pragma unroll
     for (auto& bytes : unit.bytes) {
 #pragma unroll
@@ -114,9 +130,10 @@ class ValueTransposer {
     return seen;
   }
 
-  static void store(Unit& unit, unsigned char* to) {
+  template <class Steps>
+  static void store(Steps& unit, unsigned char* to) {
 #pragma unroll
-    for (int i = 0; i < kUnitColumns; ++i) {
+    for (int i = 0; i < Steps::kSteps; ++i) {
       sort_columns(unit.bytes[i]);
       store_matrix_x4(to, Tiles::kValueTile.offset(kColumns * i, 0), unit.bytes[i]);
     }
