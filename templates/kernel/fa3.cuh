@@ -253,6 +253,16 @@ inline void supply(const MappedParameters& parameters, SharedStorage<Config>& sh
   }
 }
 
+/// The first tiles wait for their maps, which lie in memory that nobody has read yet: each takes as
+/// long as a load. One thread.
+template <class Config>
+inline void prefetch_maps(const MappedParameters& parameters) {
+  prefetch_tensor_map(parameters.key);
+  prefetch_tensor_map(parameters.query);
+  prefetch_tensor_map(parameters.value);
+  if constexpr (Config::kTmaStore) prefetch_tensor_map(parameters.output);
+}
+
 template <class Config>
 inline void attention(const MappedParameters& parameters) {
   static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),
@@ -260,6 +270,7 @@ inline void attention(const MappedParameters& parameters) {
   constexpr int kTeams = Shape<Config>::kTeams;
   constexpr RoleRegisters kRegisters = role_registers(kTeams, Shape<Config>::kTransposes);
   auto& shared = *reinterpret_cast<SharedStorage<Config>*>(shared_memory());
+  if (thread_index() == kWarpSize) prefetch_maps<Config>(parameters);
   if (thread_index() == 0) {
     shared.init();
     fence_barrier_init();

@@ -77,18 +77,12 @@ class TeamStore {
   void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
              TeamLoader<Config>& loader) {
     rows.normalise(parameters_, work.item);
-    if constexpr (Config::kTmaStore) start(rows, work, tiles, loader);
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
-      if constexpr (Config::kSplitKv) {
-        if (place.exists) store_partial_row<Config>(rows.output, row, stored_row(work, place));
-      } else if constexpr (!Config::kTmaStore) {
-        store_fragment_row<Config>(rows.output, row, stored_row(work, place), place.exists);
-      }
-      if (is_large_base(rows.softmax.reference[row])) continue;
-      if (lane() % 4 == 0 && place.exists) store_weight(rows.softmax, row, work, place);
+    if constexpr (Config::kTmaStore) {
+      start(rows, work, tiles, loader);
+    } else {
+      store_rows(rows.output, work);
     }
+    store_weights(rows.softmax, work);
     if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
     if (rows.found_nonfinite) add_nonfinite(work);
     if constexpr (Config::kPersistent) meet();
@@ -127,18 +121,39 @@ class TeamStore {
     }
   }
 
+  /// Straight from registers.
+  void store_rows(const typename TeamRows<Config>::Output& output, const Work<Config>& work) const {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
+      if constexpr (Config::kSplitKv) {
+        if (place.exists) store_partial_row<Config>(output, row, stored_row(work, place));
+      } else {
+        store_fragment_row<Config>(output, row, stored_row(work, place), place.exists);
+      }
+    }
+  }
+
+  /// Of the four lanes that share two rows, two store what one of them weighs, at the same time.
+  void store_weights(const Softmax& softmax, const Work<Config>& work) const {
+    const int row = lane() % 4;
+    const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row % 2));
+    const float base = row == 0 ? softmax.reference[0] : softmax.reference[1];
+    const float sum = row == 0 ? softmax.sum[0] : softmax.sum[1];
+    if (row < 2 && place.exists && !is_large_base(base)) store_weight(base, sum, work, place);
+  }
+
   /// A row's log-sum-exp, or what it is combined by.
-  void store_weight(const Softmax& softmax, int row, const Work<Config>& work,
+  void store_weight(float base, float shifted_sum, const Work<Config>& work,
                     const RowPlace& place) const {
     constexpr float kUnit = 1.0f / static_cast<float>(1 << probability_shift<Config>());
-    const float sum = softmax.sum[row] * kUnit;
+    const float sum = shifted_sum * kUnit;
     if constexpr (Config::kSplitKv) {
-      parameters_.partial_rows[row_index(work, place)] = {softmax.reference[row], 0.0f, sum};
+      parameters_.partial_rows[row_index(work, place)] = {base, 0.0f, sum};
     } else if (parameters_.log_sum_exp != nullptr) {
       const long long at = row_index(work, place);
-      parameters_.log_sum_exp[at] =
-          warpgroup_log_sum_exp<Config>(parameters_, {softmax.reference[row], 0.0f}, sum) +
-          log_sum_exp_shift<Config>(parameters_, at);
+      parameters_.log_sum_exp[at] = warpgroup_log_sum_exp<Config>(parameters_, {base, 0.0f}, sum) +
+                                    log_sum_exp_shift<Config>(parameters_, at);
     }
   }
 

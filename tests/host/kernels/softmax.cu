@@ -12,9 +12,14 @@ using Scores = Accumulator<1, kSoftmaxKeys / 8>;
 /// The exact maximum of every block, and the same limits: what `follow` must leave as well.
 template <int kShift>
 struct EveryRowAsked : OnlineSoftmax<1, true, kShift> {
-  bool absorb(Scores& scores, Accumulator<1, 1>& output, float scale_log2, int /*block*/) {
-    this->begin(scores, output, scale_log2);
+  void absorb_first(Scores& scores, Accumulator<1, 1>& output, float scale_log2) {
+    float maxima[2];
+    row_maximum(maxima, scores);
+    this->move(maxima, output, scale_log2);
     this->exponentiate(scores, scale_log2);
+  }
+  bool absorb(Scores& scores, Accumulator<1, 1>& output, float scale_log2, int /*block*/) {
+    absorb_first(scores, output, scale_log2);
     return true;
   }
 };
