@@ -69,14 +69,7 @@ int unfused_registers(const Variant& variant, const KernelConfig& config) {
 /// Of a warpgroup's 64 rows.
 int estimate_consumer_registers(const Variant& variant, const KernelConfig& config) {
   constexpr int kOverhead = 32;
-  // Persistent 8-bit kernels of 256 columns and 128 keys spill without this: they know more than
-  // one tile.
-  constexpr int kScaledCausal = 4;
-  const bool scaled_causal = variant.dtype == DataType::kE4m3 &&
-                             variant.mask == MaskKind::kCausal &&
-                             config.scheduler != TileScheduler::kTilePerBlock;
-  return fragments_of(variant, config, KernelPart::kFa3Attention).total() + kOverhead +
-         (scaled_causal ? kScaledCausal : 0);
+  return fragments_of(variant, config, KernelPart::kFa3Attention).total() + kOverhead;
 }
 
 int estimate_registers(const Variant& variant, const KernelConfig& config,
