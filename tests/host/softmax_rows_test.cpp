@@ -166,7 +166,8 @@ TEST_CASE("What passes a reference weighs less than a quarter of its row, late a
 
 TEST_CASE("Limits follow the sums after the first, second, fourth, eighth … block") {
   const std::uint64_t seed = drawn_seed();
-  for (const auto& [entry, shift] : {std::pair{"lazy", 0}, {"lazy_of_8_bits", 4}}) {
+  for (const auto& [entry, shift] :
+       {std::pair{"lazy", 0}, {"lazy_of_8_bits", 4}, {"lazy_due", 0}}) {
     const WarpRecords records = walk_rows(entry, calm_rows(seed), 1.0f);
     for (int block = 1; block < kSoftmaxBlocks; ++block) {
       const int settled = settled_before(block);

@@ -24,6 +24,12 @@ struct EveryRowAsked : OnlineSoftmax<1, true, kShift> {
   }
 };
 
+/// Asks in every block whether limits are due, as kernel/fa2.cuh does.
+struct DueByItself : OnlineSoftmax<1, true> {
+  void settle(int blocks, int remaining) { this->settle_if_due(blocks, remaining); }
+  static int settles_next(int blocks) { return blocks + 1; }
+};
+
 /// Only of a checked row.
 template <class Softmax>
 inline int note_of(const Softmax&, int) {
@@ -42,7 +48,7 @@ inline void walk(const KernelArguments& arguments) {
   Softmax softmax;
   softmax.clear();
   float output[2] = {};
-  int due = 1;
+  int due = 0;
   for (int block = 0; block < blocks; ++block) {
     Scores scores;
     scores.for_each([&](int, int row, int column, float& score) {
@@ -53,6 +59,7 @@ inline void walk(const KernelArguments& arguments) {
     bool moved = true;
     if (block == 0) {
       softmax.absorb_first(scores, factor, scale_log2);
+      due = 1;
     } else {
       if (block == due) {
         softmax.settle(block, blocks - block);
@@ -87,9 +94,11 @@ using LazyOf8Bits = heddle::OnlineSoftmax<1, true, 4>;
 using Asked = heddle::EveryRowAsked<0>;
 using AskedOf8Bits = heddle::EveryRowAsked<4>;
 using Checked = heddle::CheckedSoftmax<1>;
+using Due = heddle::DueByItself;
 KERNEL(every_block, EveryBlock)
 KERNEL(lazy, Lazy)
 KERNEL(lazy_of_8_bits, LazyOf8Bits)
 KERNEL(asked, Asked)
 KERNEL(asked_of_8_bits, AskedOf8Bits)
 KERNEL(checked, Checked)
+KERNEL(lazy_due, Due)
