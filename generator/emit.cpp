@@ -204,7 +204,7 @@ InstructionRequest instructions_of(const Variant& variant, const KernelConfig& c
   return {.dtype = variant.dtype,
           .mma = config.running_max == RunningMax::kCheckedSum,
           .wgmma = {{config.tile_n, OperandSource::kShared},
-                    {padded_head_dim(variant.head_dim), OperandSource::kRegisters}}};
+                    {variant.head_dim, OperandSource::kRegisters}}};
 }
 
 }  // namespace

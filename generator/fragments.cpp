@@ -65,7 +65,7 @@ Fragments fa3(const Variant& variant, const KernelConfig& config, int depth) {
   const bool bytes = variant.dtype == DataType::kE4m3;
   const int scores = config.tile_n / 2;
   Fragments result;
-  result.output = depth / 2;
+  result.output = variant.head_dim / 2;
   result.scores = bytes ? scores : wgmma_score_chains(depth) * scores;
   result.probabilities = bytes ? scores / 4 : scores / 2;
   return result;

@@ -21,7 +21,7 @@ namespace heddle::fa3 {
 /// What a thread has of a tile's rows.
 template <class Config>
 struct TeamRows {
-  using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
+  using Output = Accumulator<1, Config::kHeadDim / 8>;
 
   Output output;
   typename WarpSoftmax<Config>::Type softmax;

@@ -25,7 +25,7 @@ class LostBlocks {
  public:
   using Element = typename Config::Element;
   using Softmax = CheckedSoftmax<1>;
-  using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
+  using Output = Accumulator<1, Config::kHeadDim / 8>;
 
   /// The compiler must not know what it has computed of these before: kept until here it would
   /// cost registers all through the main loop.

@@ -14,7 +14,7 @@ struct TeamProducts {
   using Element = typename Config::Element;
   using Tiles = Shape<Config>;
   using Scores = Accumulator<1, Config::kTileN / 8>;
-  using Output = Accumulator<1, Config::kHeadDimPadded / 8>;
+  using Output = Accumulator<1, Config::kHeadDim / 8>;
   static constexpr bool kBytes = Config::kScaledInputs;
   static constexpr int kStepDepth = kBytes ? 32 : 16;
   static constexpr int kDepthSteps = Config::kHeadDimPadded / kStepDepth;
