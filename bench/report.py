@@ -4,6 +4,7 @@ import csv
 import datetime
 import math
 import platform
+import re
 import shlex
 import statistics
 import subprocess
@@ -12,6 +13,11 @@ import sys
 
 def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def command_line(words):
+    """What was typed, less the folders of the machine that it was typed on."""
+    return shlex.join(["python3", *(re.sub(r"^(--[\w-]+=)?/.*/", r"\1", word) for word in words)])
 
 
 def environment():
@@ -31,7 +37,7 @@ def environment():
         "cudnn": str(torch.backends.cudnn.version()),
         "python": platform.python_version(),
         "date": datetime.date.today().isoformat(),
-        "command": shlex.join(["python3", *sys.argv]),
+        "command": command_line(sys.argv),
     }
 
 

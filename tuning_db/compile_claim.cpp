@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <thread>
 
 namespace heddle {
@@ -13,18 +14,23 @@ constexpr auto kBetweenLooks = std::chrono::milliseconds(5);
 /// Of the key, what an offset into a file can be.
 constexpr int kOffsetBits = 62;
 
-/// Not on the cache itself: closing a second descriptor of it would drop SQLite's locks.
-std::string claims_of(const std::string& cache_path) {
-  return cache_path + "-claims";
+/// Not the cache itself: closing a second descriptor of it would drop SQLite's locks. -1 where it
+/// cannot be opened.
+int open_claims_of(const std::string& cache_path) noexcept {
+  try {
+    return ::open((cache_path + "-claims").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  } catch (const std::exception&) {  // no memory for a path
+    return -1;
+  }
 }
 
 }  // namespace
 
 CompileClaim::CompileClaim(const std::string& cache_path, const Hash128& key,
-                           std::chrono::milliseconds patience) noexcept try {
+                           std::chrono::milliseconds patience) noexcept {
 #ifdef F_OFD_SETLK
   if (cache_path.empty()) return;
-  descriptor_ = ::open(claims_of(cache_path).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  descriptor_ = open_claims_of(cache_path);
   if (descriptor_ < 0) return;
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -41,7 +47,6 @@ CompileClaim::CompileClaim(const std::string& cache_path, const Hash128& key,
 #else
   (void)cache_path, (void)key, (void)patience;
 #endif
-} catch (const std::exception&) {  // no memory for a path
 }
 
 CompileClaim::~CompileClaim() {

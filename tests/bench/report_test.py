@@ -85,6 +85,19 @@ class Bars(unittest.TestCase):
                 bars.read(empty.name)
 
 
+class Command(unittest.TestCase):
+    def test_folders_of_the_machine_are_left_out(self):
+        words = ["/a/b/compare.py", "--csv", "/c/x.csv", "--bars=/d/e/peers.yaml", "--lengths", "1,2"]
+        self.assertEqual(
+            report.command_line(words),
+            "python3 compare.py --csv x.csv --bars=peers.yaml --lengths 1,2",
+        )
+        self.assertEqual(
+            report.command_line(["bench/compare.py", "--csv", "out/x.csv"]),
+            "python3 bench/compare.py --csv out/x.csv",
+        )
+
+
 class Ratios(unittest.TestCase):
     def setUp(self):
         self.comparison = report.Comparison("heddle")

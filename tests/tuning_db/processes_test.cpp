@@ -1,6 +1,5 @@
 // Several processes on one file: at creation, under load, locked, killed, stopped.
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <thread>
 
 #include "tests/tuning_db/support.hpp"
-#include "tuning_db/compile_claim.hpp"
 
 using namespace heddle;
 using namespace heddle::testing_db;
@@ -22,26 +20,6 @@ namespace {
 
 bool any_config(const KernelConfig&) {
   return true;
-}
-
-/// Starts the children together and returns how many of them failed.
-int run_together(int count, const std::function<int(int)>& body) {
-  int gate[2];
-  if (::pipe(gate) != 0) return count;
-  std::vector<pid_t> children;
-  for (int i = 0; i < count; ++i) {
-    children.push_back(start_child([&, i] {
-      char byte = 0;
-      ::close(gate[1]);
-      if (::read(gate[0], &byte, 1) < 0) return 97;  // until the parent closes its end
-      return body(i);
-    }));
-  }
-  ::close(gate[0]);
-  ::close(gate[1]);
-  int failed = 0;
-  for (const pid_t child : children) failed += wait_for(child) == 0 ? 0 : 1;
-  return failed;
 }
 
 /// A child that holds a write transaction until it is killed.
@@ -103,56 +81,6 @@ TEST_CASE("C05: 16 processes on an empty cache", "[processes]") {
     REQUIRE(query_text(path, "SELECT count(*) FROM cubins") == std::to_string(problems));
     REQUIRE(query_text(path, "PRAGMA journal_mode") == "wal");
   }
-}
-
-TEST_CASE("C05: of 16 processes that want one kernel one makes it, the others take it",
-          "[processes]") {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "cubins.db";
-  const std::string made = directory / "made";
-  const int failed = run_together(16, [&](int process) {
-    Warnings warnings;
-    CubinStore store({.path = path, .busy_timeout_ms = 20000, .warn = warnings.sink()});
-    const int kernel = process % 2;
-    if (store.get(cubin_key(kernel))) return 0;  // it came late
-    const CompileClaim claim(path, cubin_key(kernel), std::chrono::seconds(60));
-    if (store.get(cubin_key(kernel))) return 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // "compiling"
-    store.put(cubin_key(kernel), sample_cubin(kernel));
-    const int file = ::open(made.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
-    return ::write(file, "x", 1) == 1 ? 0 : 2;
-  });
-  CHECK(failed == 0);
-  CHECK(std::filesystem::file_size(made) == 2);
-}
-
-TEST_CASE("A claim ends with its process, and is not waited for without end", "[processes]") {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "cubins.db";
-  int ready[2];
-  REQUIRE(::pipe(ready) == 0);
-  const pid_t child = start_child([&] {
-    const CompileClaim claim(path, cubin_key(1), std::chrono::seconds(1));
-    if (::write(ready[1], "x", 1) != 1) return 1;
-    ::pause();
-    return 0;
-  });
-  char byte = 0;
-  REQUIRE(::read(ready[0], &byte, 1) == 1);
-  const auto start = Clock::now();
-  CHECK_FALSE(CompileClaim(path, cubin_key(2), std::chrono::seconds(9)).had_to_wait());
-  CHECK(CompileClaim(path, cubin_key(1), std::chrono::milliseconds(200)).had_to_wait());
-  CHECK(seconds_since(start) >= 0.2);
-  CHECK(seconds_since(start) < 5);
-  ::kill(child, SIGKILL);
-  wait_for(child);
-  CHECK_FALSE(CompileClaim(path, cubin_key(1), std::chrono::seconds(9)).had_to_wait());
-  // Where there can be none, nobody waits and nothing is thrown.
-  CHECK_FALSE(CompileClaim("", cubin_key(1), std::chrono::seconds(9)).had_to_wait());
-  CHECK_FALSE(
-      CompileClaim("/proc/no/cubins.db", cubin_key(1), std::chrono::seconds(9)).had_to_wait());
-  ::close(ready[0]);
-  ::close(ready[1]);
 }
 
 TEST_CASE("C22: 8 processes, 200 put and get each, from creation on", "[processes]") {

@@ -62,6 +62,8 @@ std::vector<std::string> files_in(const std::string& directory);
 pid_t start_child(const std::function<int()>& body);
 /// Exit status, or 128 + signal.
 int wait_for(pid_t child);
+/// Starts the children together and returns how many of them failed.
+int run_together(int count, const std::function<int(int)>& body);
 /// Runs the function in a child that is not root; true = it returned true.
 bool passes_as_ordinary_user(const std::function<bool()>& body);
 
