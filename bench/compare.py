@@ -7,11 +7,12 @@ them, order alternating; a cell's ratio is the median over repetitions. A cell w
 wrong is not timed, and the exit code is 1.
 
 With --dtype e4m3 heddle's quantiser makes 8-bit inputs of the peers' bf16 ones, untimed
-(quantiser.py times it), and --bars adds the column "bar": FlashAttention-3's e4m3 rate, carried over
-to this card by cuDNN's (bars.py).
+(quantiser.py times it), and --bars adds the column "bar": FlashAttention-3's e4m3 rate, carried
+over to this card by cuDNN's (bars.py).
 """
 
 import argparse
+import os
 import sys
 
 import bars
@@ -212,9 +213,6 @@ def wrong_results(context, sweep, options):
 
 
 def run(options):
-    if not torch.cuda.is_available():
-        print("compare.py: PyTorch finds no CUDA GPU; run this on a GPU machine", file=sys.stderr)
-        return 3
     torch.manual_seed(options.seed or torch.seed())
     print(f"seed {torch.initial_seed()}")
     also = also_measured(options)
@@ -244,10 +242,18 @@ def run(options):
     return 0
 
 
-if __name__ == "__main__":
+def exit_code(run, options):
+    """Of a command: what `run` returns, 2 for wrong use, 3 for what the machine lacks."""
+    name = os.path.basename(sys.argv[0])
+    if not torch.cuda.is_available():
+        print(f"{name}: PyTorch finds no CUDA GPU; run this on a GPU machine", file=sys.stderr)
+        return 3
     try:
-        sys.exit(run(parse_arguments()))
+        return run(options)
     except (heddle_ctypes.HeddleError, OSError) as error:
-        print(f"compare.py: {error}", file=sys.stderr)
-        is_wrong_use = getattr(error, "status_name", "") in WRONG_USE
-        sys.exit(2 if is_wrong_use else 3)
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2 if getattr(error, "status_name", "") in WRONG_USE else 3
+
+
+if __name__ == "__main__":
+    sys.exit(exit_code(run, parse_arguments()))

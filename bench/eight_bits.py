@@ -5,6 +5,7 @@ import torch
 import heddle_ctypes
 
 KEY_GROUP = 16
+# wgmma_8bit_key in templates/wgmma_fragment.cuh.
 KEY_ORDER = [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]
 SCALE_BLOCK = 128
 
@@ -20,6 +21,9 @@ class EightBitAttention:
     """
 
     def __init__(self, context, q, k, v, causal, scales, value_layout, steps=0):
+        for name, tensor in {"q": q, "k": k, "v": v}.items():
+            if not tensor.is_contiguous():
+                raise ValueError(f"{name}: is not contiguous; pass {name}.contiguous()")
         self.context, self.scales, self.value_layout = context, scales, value_layout
         self.problem = heddle_ctypes.Problem(
             batch=q.shape[0], heads=q.shape[1], kv_heads=k.shape[1],
@@ -36,6 +40,7 @@ class EightBitAttention:
         self.query, self.key = (torch.empty_like(tensor, dtype=torch.uint8) for tensor in (q, k))
         self.value = torch.empty(self._value_shape(v), device=v.device, dtype=torch.uint8)
         self.output = torch.empty_like(q)
+        self.device = q.device
         self.log_sum_exp = self._floats(q.shape[:3])
         self.query_descale, self.key_descale = self._descale(q), self._descale(k)
         self.value_descale = self._floats([1] if scales == "tensor" else v.shape[:2])
@@ -57,7 +62,7 @@ class EightBitAttention:
         return batch, heads, head_dim, -(-length // KEY_GROUP) * KEY_GROUP
 
     def _floats(self, shape):
-        return torch.zeros(*shape, device="cuda", dtype=torch.float32)
+        return torch.zeros(*shape, device=self.device, dtype=torch.float32)
 
     def _descale(self, tensor):
         batch, heads, length, _ = tensor.shape
@@ -78,7 +83,7 @@ class EightBitAttention:
     def _give_workspace(self, arguments, size):
         if size == 0:
             return
-        memory = torch.empty(size, device="cuda", dtype=torch.uint8)
+        memory = torch.empty(size, device=self.device, dtype=torch.uint8)
         self._inputs += (memory,)
         arguments.workspace, arguments.workspace_bytes = _address(memory), size
 

@@ -12,7 +12,7 @@ import sys
 
 import cells
 import heddle_ctypes
-from compare import numbers, random_inputs, timing, torch
+from compare import exit_code, numbers, random_inputs, timing, torch
 from eight_bits import EightBitAttention
 from heddle_torch import Attention
 from report import environment, format_table
@@ -94,9 +94,6 @@ def parse_arguments():
 
 
 def run(options):
-    if not torch.cuda.is_available():
-        print("quantiser.py: PyTorch finds no CUDA GPU; run this on a GPU machine", file=sys.stderr)
-        return 3
     copied = copy_bandwidth(options.repetitions)
     rows = [HEADER]
     library = heddle_ctypes.load_library(options.library)
@@ -112,8 +109,4 @@ def run(options):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(parse_arguments()))
-    except (heddle_ctypes.HeddleError, OSError) as error:
-        print(f"quantiser.py: {error}", file=sys.stderr)
-        sys.exit(3)
+    sys.exit(exit_code(run, parse_arguments()))

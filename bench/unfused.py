@@ -11,8 +11,8 @@ import argparse
 import sys
 
 import cells
-from compare import Comparison, add_sweep_arguments, also_measured, input_sets, publish
-from compare import timing, torch
+from compare import Comparison, add_sweep_arguments, also_measured, exit_code, input_sets
+from compare import publish, timing, torch
 from peers import unfused
 
 
@@ -23,9 +23,6 @@ def fits(cell):
 
 
 def run(options):
-    if not torch.cuda.is_available():
-        print("unfused.py: PyTorch finds no CUDA GPU; run this on a GPU machine", file=sys.stderr)
-        return 3
     also = also_measured(options)
     comparison = Comparison("heddle unfused*" if also else "unfused")
     for cell in cells.sweep(
@@ -49,4 +46,4 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_sweep_arguments(parser)
-    sys.exit(run(parser.parse_args()))
+    sys.exit(exit_code(run, parser.parse_args()))

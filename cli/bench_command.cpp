@@ -135,29 +135,39 @@ void add_versus_flags(CLI::App& verb, VersusOptions& versus) {
                       "race the winner of --results beside those of these databases: what it costs "
                       "over the fastest of them, with the noise")
           ->delimiter(',')
-          ->check(CLI::ExistingFile);
+          ->check(CLI::ExistingFile)
+          ->excludes(verb.get_option("--suite"));
   verb.add_option("--fastest", versus.fastest,
                   "beside each winner of --versus, so many of what was measured fastest there")
       ->check(CLI::Range(0, 100))
       ->needs(databases);
 }
 
+int run_databases(const BenchOptions& options, const Device& device,
+                  const std::vector<NamedProblem>& problems) {
+  VersusOptions versus = options.versus;
+  versus.samples = options.samples;
+  versus.inputs = options.inputs.resolve();
+  versus.json = options.json;
+  return run_versus(versus, options.services, device, problems);
+}
+
+/// What is wrong on any machine, told before a GPU is looked for.
+void check_flags(const BenchOptions& options) {
+  options.inputs.resolve();
+  if (!options.versus.databases.empty() && options.kernel.any_given()) {
+    throw Error(ErrorCode::kInvalidArgument, "versus",
+                "--versus races the winners of databases; leave --family and --set away");
+  }
+}
+
 int run_bench(const BenchOptions& options) {
-  options.inputs.resolve();  // wrong ones are told on any machine
+  check_flags(options);
   if (!options.suite.name.empty()) return run_suite_alone(options);
   auto problems = options.workload.problems();
   drop_empty(problems);
   const auto device = open_gpu(options.services);
-  if (!options.versus.databases.empty()) {
-    if (options.kernel.any_given()) {
-      throw Error(ErrorCode::kInvalidArgument, "versus",
-                  "--versus races the winners of databases; leave --family and --set away");
-    }
-    VersusOptions versus = options.versus;
-    versus.samples = options.samples;
-    versus.json = options.json;
-    return run_versus(versus, options.services, *device, problems);
-  }
+  if (!options.versus.databases.empty()) return run_databases(options, *device, problems);
   Compiler compiler(options.services.compiler_options());
   std::vector<BenchResult> results;
   for (const NamedProblem& problem : problems) {

@@ -57,12 +57,14 @@ struct VersusResult {
 };
 
 VersusResult race(const Device& device, Compiler& compiler, const NamedProblem& named,
-                  const KernelConfig& own, const std::vector<KernelConfig>& others, int samples) {
+                  const KernelConfig& own, const std::vector<KernelConfig>& others,
+                  const VersusOptions& options) {
   std::vector<KernelConfig> configs{own, own};
   for (const KernelConfig& other : others) {
     if (std::count(configs.begin(), configs.end(), other) == 0) configs.push_back(other);
   }
-  const auto timings = measure_configs(device, compiler, named.problem, configs, samples);
+  const auto timings =
+      measure_configs(device, compiler, named.problem, configs, options.samples, options.inputs);
   const auto ratio = [&](std::size_t left, std::size_t right) {
     return median_interval(paired_ratios(timings[left].seconds, timings[right].seconds));
   };
@@ -154,7 +156,7 @@ int run_versus(const VersusOptions& options, const ServiceFlags& services, const
       print_note(named.name + ": left out, not every database has a winner for it");
       continue;
     }
-    results.push_back(race(device, compiler, named, own.front(), others, options.samples));
+    results.push_back(race(device, compiler, named, own.front(), others, options));
     if (options.json) {
       list.push_back(to_json(results.back()));
     } else {

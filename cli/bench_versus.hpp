@@ -7,6 +7,7 @@
 
 #include "cli/services.hpp"
 #include "runtime/device.hpp"
+#include "runtime/testing/inputs.hpp"
 #include "tuner/named_problem.hpp"
 
 namespace heddle {
@@ -15,6 +16,7 @@ struct VersusOptions {
   std::vector<std::string> databases;
   int fastest = 0;  ///< of each, beside its winner, so many of those that were measured fastest
   int samples = 20;
+  InputOptions inputs;
   bool json = false;
 };
 

@@ -38,15 +38,11 @@ std::vector<std::string> table_row(const ProblemRegret& problem) {
           strategy_text(problem.random)};
 }
 
-/// Null for what has no end, which JSON does not know.
-nlohmann::json finite(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
-}
-
 nlohmann::json strategy_json(const ProblemRegret::ByStrategy& strategy) {
   return {{"tried", strategy.tried}, {"mean", strategy.mean}, {"worst", strategy.worst}};
 }
 
+/// What has no end is written as null, since JSON does not know it.
 nlohmann::json to_json(const RegretSummary& summary) {
   auto problems = nlohmann::json::array();
   for (const ProblemRegret& problem : summary.problems) {
@@ -56,9 +52,9 @@ nlohmann::json to_json(const RegretSummary& summary) {
                         {"failed", problem.failed},
                         {"fewest_samples", problem.fewest_samples},
                         {"best", canonical_text(problem.best)},
-                        {"default", finite(problem.by_default)},
-                        {"predicted_first", finite(problem.predicted_first)},
-                        {"predicted_eight", finite(problem.predicted_eight)},
+                        {"default", problem.by_default},
+                        {"predicted_first", problem.predicted_first},
+                        {"predicted_eight", problem.predicted_eight},
                         {"ranked", strategy_json(problem.ranked)},
                         {"local", strategy_json(problem.local)},
                         {"random", strategy_json(problem.random)}});
@@ -76,10 +72,9 @@ std::string summary_text(const RegretSummary& summary) {
        "of best 8", "ranked (tried)", "local (tried)", "random (tried)"}};
   for (const ProblemRegret& problem : summary.problems) table.push_back(table_row(problem));
   return fmt::format(
-      "Regret: time over that of the best recorded, less 1\n\n{}\n{} problems; mean of the "
-      "predicted "
-      "best {}; within {} of the best among the best 8 predicted: {:.0f} %\nranked: mean {}, worst "
-      "{}; local: mean {}, worst {}\n",
+      "Regret: time over that of the best recorded, less 1\n\n{}\n"
+      "{} problems; mean of the predicted best {}; within {} of the best among the best 8 "
+      "predicted: {:.0f} %\nranked: mean {}, worst {}; local: mean {}, worst {}\n",
       format_table(table), summary.problems.size(), percent(summary.predicted_first_mean),
       percent(kPredictedNear), 100 * summary.eight_near_share, percent(summary.ranked_mean),
       percent(summary.ranked_worst), percent(summary.local_mean), percent(summary.local_worst));
@@ -87,12 +82,13 @@ std::string summary_text(const RegretSummary& summary) {
 
 /// Those that can be judged: a search on the way has tried the best predicted only, which flatters
 /// it.
-bool is_whole(const Recording& recording, int legal) {
-  const bool whole = static_cast<int>(recording.entries.size()) >= legal;
+bool is_whole(const Recording& recording) {
+  const bool whole = static_cast<int>(recording.entries.size()) == recording.legal;
   if (!whole) {
-    print_note(fmt::format(
-        "left out, {} of {} legal configs are measured: {} {}", recording.entries.size(), legal,
-        canonical_text(recording.problem.variant), canonical_text(recording.problem.sizes)));
+    print_note(fmt::format("left out, {} of {} legal configs are measured: {} {}",
+                           recording.entries.size(), recording.legal,
+                           canonical_text(recording.problem.variant),
+                           canonical_text(recording.problem.sizes)));
   }
   return whole;
 }
@@ -103,8 +99,8 @@ int run_db_record(const DbOptions& options) {
   const ResultsStore store(options.services.results_options());
   std::vector<Recording> whole;
   for (Recording& recording : recordings_of(store.list())) {
-    recording.legal = legal_count(recording);
-    if (is_whole(recording, recording.legal)) whole.push_back(std::move(recording));
+    keep_legal(recording);
+    if (is_whole(recording)) whole.push_back(std::move(recording));
   }
   write_text_file("file", options.file, recordings_text(whole));
   std::cerr << fmt::format("{} problems written to {}\n", whole.size(), options.file);

@@ -72,15 +72,9 @@ void add_bad(std::vector<Candidate>& candidates, const Problem& problem, const D
 std::optional<KernelConfig> base_config(const Problem& problem, const DeviceLimits& limits,
                                         const std::vector<Family>& families) {
   const SizeBucket bucket = bucket_of(problem.sizes);
-  const auto picked = [&](Family family) {
-    return default_config(family, problem.variant, bucket, limits);
-  };
   for (const Family family : kDefaultFamilies) {
     if (!is_wanted(family, families)) continue;
-    if (auto config = picked(family)) return config;
-  }
-  for (const Family family : families) {
-    if (auto config = picked(family)) return config;
+    if (auto config = default_config(family, problem.variant, bucket, limits)) return config;
   }
   return std::nullopt;
 }

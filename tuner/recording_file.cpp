@@ -15,8 +15,7 @@ constexpr std::size_t kMostFailureText = 80;
 /// One line, and no longer than it has to be.
 std::string short_text(const std::string& failure) {
   std::string text = failure.substr(0, failure.find('\n')).substr(0, kMostFailureText);
-  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|'))
-    text[at] = '/';
+  std::replace(text.begin(), text.end(), '|', '/');
   return text.empty() ? "failed" : text;
 }
 
@@ -31,18 +30,6 @@ std::string knob_text(const KernelConfig& config, std::string_view name) {
     }
   });
   return text;
-}
-
-void set_knob(KernelConfig& config, const std::string& name, const std::string& text) {
-  bool done = false;
-  for_each_field(config, [&](const auto& knob, auto& value) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>) {
-      if (knob.name != name || (text != "0" && text != "1")) return;
-      value = text == "1";
-      done = true;
-    }
-  });
-  if (!done) set_field(config, name, text);
 }
 
 /// Knobs that are not the same in all entries; `common` gets the others.
@@ -110,6 +97,11 @@ std::vector<std::string> pieces_of(const std::string& text, std::size_t count) {
   return pieces;
 }
 
+/// Says what is wrong with a line; Reader says with which.
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Error(ErrorCode::kInvalidArgument, "recording", reason);
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& file_name) : file_name_(file_name) {}
@@ -132,14 +124,14 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(ErrorCode::kInvalidArgument, "recording",
-                fmt::format("{}:{}: {}", file_name_, line_number_, reason));
+    refuse(fmt::format("{}:{}: {}", file_name_, line_number_, reason));
   }
 
   void take(const std::string& line) {
     if (!has_format_) {
       if (line != kFormat) {
-        fail("begins with '" + line + "', and this heddle reads '" + std::string(kFormat) + "'");
+        refuse("begins with '" + line + "', and this heddle reads '" + std::string(kFormat) +
+               "'; write it again with `heddle db record`");
       }
       has_format_ = true;
       return;
@@ -148,7 +140,7 @@ class Reader {
     const std::string key = line.substr(0, blank);
     const std::string rest = blank < line.size() ? line.substr(blank + 1) : "";
     if (key == "problem") return begin(rest);
-    if (recordings_.empty()) fail("'" + key + "' stands before the first 'problem'");
+    if (recordings_.empty()) refuse("'" + key + "' stands before the first 'problem'");
     Recording& recording = recordings_.back();
     if (key == "device") {
       const auto pieces = pieces_of(rest, 2);
@@ -157,19 +149,23 @@ class Reader {
     } else if (key == "made") {
       recording.made = rest;
     } else if (key == "legal") {
-      if (!parse_value(rest, recording.legal)) fail("legal: '" + rest + "' is not a number");
+      if (!parse_value(rest, recording.legal) || recording.legal < 0) {
+        refuse("legal: '" + rest + "' is not a number of configs; 0 = not known");
+      }
     } else if (key == "common") {
       common_ = parse_canonical<KernelConfig>(rest);
     } else if (key == "knobs") {
       knobs_ = words_of(rest);
     } else {
+      // Without it every prediction is another device's.
+      if (recording.device.sm_count == 0) refuse("a config stands before its problem's 'device'");
       recording.entries.push_back(entry_of(line));
     }
   }
 
   void begin(const std::string& text) {
     const auto pieces = pieces_of(text, 2);
-    if (pieces.size() < 2) fail("problem: wants 'variant | sizes'");
+    if (pieces.size() < 2) refuse("problem: wants 'variant | sizes'");
     recordings_.emplace_back();
     recordings_.back().problem = {parse_canonical<Variant>(pieces[0]),
                                   parse_canonical<Sizes>(pieces[1])};
@@ -181,27 +177,28 @@ class Reader {
     const auto pieces = pieces_of(line, 3);
     const auto values = words_of(pieces.front());
     if (pieces.size() != 3 || values.size() != knobs_.size()) {
-      fail(fmt::format("wants {} knobs | relative | samples, as the line 'knobs' says",
-                       knobs_.size()));
+      refuse(fmt::format("wants {} knobs | relative | samples, as the line 'knobs' says",
+                         knobs_.size()));
     }
     Recording::Entry entry;
     entry.config = common_;
-    for (std::size_t i = 0; i < knobs_.size(); ++i) set_knob(entry.config, knobs_[i], values[i]);
+    for (std::size_t i = 0; i < knobs_.size(); ++i) set_field(entry.config, knobs_[i], values[i]);
     if (pieces[1] == "failed") {
       entry.failure = pieces[2];
       return entry;
     }
     if (!parse_value(pieces[1], entry.relative) || entry.relative < 0) {
-      fail("relative: '" + pieces[1] + "' is not a positive number, or failed");
+      refuse("relative: '" + pieces[1] +
+             "' is neither a time over the default's (0 = not known) nor 'failed'");
     }
     for (const std::string& word : words_of(pieces[2])) {
       double nanoseconds = 0;
       if (!parse_value(word, nanoseconds) || !(nanoseconds > 0)) {
-        fail("samples: '" + word + "' is not a positive number of nanoseconds");
+        refuse("samples: '" + word + "' is not a positive number of nanoseconds");
       }
       entry.seconds.push_back(nanoseconds * 1e-9);
     }
-    if (entry.seconds.empty()) fail("samples: there is none");
+    if (entry.seconds.empty()) refuse("samples: there is none");
     return entry;
   }
 

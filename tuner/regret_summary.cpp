@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 
 #include "generator/candidates.hpp"
 #include "tuner/candidate_list.hpp"
@@ -41,12 +42,22 @@ double cost_of(const Recording& recording, const KernelConfig& config) {
 
 }  // namespace
 
-int legal_count(const Recording& recording) {
-  std::size_t count = 0;
-  for (const Family family : families_of(recording)) {
-    count += rank_candidates(recording.problem, limits_of(recording.device), family).size();
+void keep_legal(Recording& recording) {
+  const DeviceLimits limits = limits_of(recording.device);
+  const auto families = families_of(recording);
+  std::set<std::string> legal;
+  for (const Family family : families) {
+    for (const RankedConfig& ranked : rank_candidates(recording.problem, limits, family)) {
+      legal.insert(canonical_text(ranked.config));
+    }
   }
-  return static_cast<int>(count);
+  // The search space need not hold it.
+  const auto base = base_config(recording.problem, limits, families);
+  if (base) legal.insert(canonical_text(*base));
+  std::erase_if(recording.entries, [&](const Recording::Entry& entry) {
+    return legal.count(canonical_text(entry.config)) == 0;
+  });
+  recording.legal = static_cast<int>(legal.size());
 }
 
 ProblemRegret problem_regret(const Recording& recording) {
@@ -55,6 +66,7 @@ ProblemRegret problem_regret(const Recording& recording) {
   regret.problem = canonical_text(problem.variant) + ' ' + canonical_text(problem.sizes);
   regret.legal = recording.legal;
   regret.configs = static_cast<int>(recording.entries.size());
+  const double best_cost = recording.best_cost();
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const auto& entry : recording.entries) {
     if (std::isinf(entry.cost)) {
@@ -62,13 +74,13 @@ ProblemRegret problem_regret(const Recording& recording) {
       continue;
     }
     fewest = std::min(fewest, entry.seconds.size());
-    if (entry.cost == recording.best_cost()) regret.best = entry.config;
+    if (entry.cost == best_cost) regret.best = entry.config;
   }
   if (regret.failed == regret.configs) return regret;
   regret.fewest_samples = static_cast<int>(fewest);
   const auto base = base_config(problem, limits_of(recording.device), families_of(recording));
-  regret.by_default = base ? cost_of(recording, *base) / recording.best_cost() - 1
-                           : std::numeric_limits<double>::infinity();
+  regret.by_default =
+      base ? cost_of(recording, *base) / best_cost - 1 : std::numeric_limits<double>::infinity();
   regret.predicted_first = predicted_regret(recording, 1);
   regret.predicted_eight = predicted_regret(recording, kPredictedBest);
   regret.ranked = by_strategy(recording, Strategy::kRanked);

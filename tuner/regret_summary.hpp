@@ -6,8 +6,9 @@
 
 namespace heddle {
 
-/// Configs of the families that were recorded that are legal today.
-int legal_count(const Recording& recording);
+/// Leaves what may be tried today in the families that were recorded, their default included, and
+/// sets `legal` to how many configs that are.
+void keep_legal(Recording& recording);
 
 /// Regrets are costs over the best there is, minus 1.
 struct ProblemRegret {

@@ -84,6 +84,9 @@ TEST_CASE("What --versus cannot do is told") {
   const auto family = heddle.run(versus(heddle, "1.db", "40.db", {"--family", "fa2"}));
   CHECK(family.code == 2);
   CHECK_THAT(family.errors, Contains("leave --family and --set away"));
+  const auto suite = heddle.run(versus(heddle, "1.db", "40.db", {"--suite", "decode"}));
+  CHECK(suite.code == 2);
+  CHECK_THAT(suite.errors, Contains("--suite excludes --versus"));
   CHECK(heddle.run(versus(heddle, "1.db", "nowhere.db")).code == 2);
 }
 

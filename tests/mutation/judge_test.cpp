@@ -85,8 +85,7 @@ TEST_CASE("what a mutant ends in") {
     CHECK(says(verdict, "wrong answer: LSE["));
   }
   SECTION("bits unlike another config's") {
-    const Verdict verdict =
-        verdict_of(softmax, "? 2.0f : 3.0f", "? -9.0f : -9.0f");
+    const Verdict verdict = verdict_of(softmax, "? 2.0f : 3.0f", "? -9.0f : -9.0f");
     CHECK(verdict.outcome == Outcome::kKilled);
     CHECK(says(verdict, "another config gives different bits"));
   }

@@ -1,6 +1,7 @@
 // What a recording says of searching, on one made by hand: four configs of one family.
 #include "tuner/regret_summary.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -95,11 +96,40 @@ TEST_CASE("A summary is over problems") {
   CHECK(summarise({by_hand({1.0}), by_hand(far)}).eight_near_share == Approx(0.5));
 }
 
-TEST_CASE("How many configs are legal is counted in the families that were recorded") {
-  const auto recording = by_hand({1.0});
-  CHECK(legal_count(recording) ==
+TEST_CASE("What may be tried is counted in the families that were recorded; the rest is dropped") {
+  auto recording = by_hand({1.0, 1.1});
+  auto old = recording.entries.front();
+  old.config.tile_n = 7;  // of a search space that is no more
+  recording.entries.push_back(old);
+  keep_legal(recording);
+  CHECK(recording.entries.size() == 2);
+  CHECK(recording.legal ==
         static_cast<int>(
             rank_candidates(recording.problem, limits_of(recording.device), Family::kFa3).size()));
+}
+
+TEST_CASE("A default beside the search space may be tried too: it replaces no other config") {
+  Recording recording;
+  recording.problem.variant.head_dim = 256;
+  recording.problem.sizes = {.heads = 32, .seqlen_q = 2048, .seqlen_kv = 2048};
+  recording.device = {.capability_major = 12,
+                      .capability_minor = 0,
+                      .sm_count = 170,
+                      .shared_bytes_per_block = 101376,
+                      .l2_bytes = 96LL << 20};
+  const auto limits = limits_of(recording.device);
+  const auto base = base_config(recording.problem, limits, {Family::kFa2});
+  REQUIRE(base);
+  const auto space = rank_candidates(recording.problem, limits, Family::kFa2);
+  REQUIRE(std::none_of(space.begin(), space.end(),
+                       [&](const RankedConfig& ranked) { return ranked.config == *base; }));
+  recording.entries.emplace_back().config = *base;
+  for (std::size_t i = 1; i < space.size(); ++i) {  // all but one
+    recording.entries.emplace_back().config = space[i].config;
+  }
+  keep_legal(recording);
+  CHECK(recording.entries.size() == space.size());
+  CHECK(recording.legal == static_cast<int>(space.size()) + 1);
 }
 
 }  // namespace
