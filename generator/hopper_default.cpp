@@ -14,18 +14,17 @@ struct HopperTile {
   bool is_scaled;  ///< 8-bit inputs
   int least_keys;
   int tile_m, tile_n, stages;
-  /// Blocks that walk tiles, two slots for Q, O stored by TMA; else a block for each tile.
-  bool is_persistent = true;
+  /// Slots for Q of a block that walks tiles. With two O is stored by TMA; with one from registers,
+  /// of which causal kernels have none to spare for a walk. 0: a block for each tile.
+  int query_slots = 2;
 };
 
 /// Best first; the first that is legal serves. 16-bit ones of 64, 128 and 256 columns and 8-bit
 /// ones are among the winners tuned on an H200 (docs/performance.md), others are picked by hand.
 constexpr HopperTile kTiles[] = {
-    {64, false, 0, 192, 128, 4},       {128, false, 2048, 192, 80, 3},
-    {128, false, 0, 128, 128, 2},      {256, false, 0, 128, 64, 2, false},
-    {64, true, 0, 192, 128, 4},        {128, true, 0, 192, 96, 4},
-    {256, true, 0, 128, 128, 2},       {256, true, 0, 128, 128, 2, false},
-    {256, true, 0, 128, 64, 2, false},
+    {64, false, 0, 192, 128, 4},    {128, false, 2048, 192, 80, 3}, {128, false, 0, 128, 128, 2},
+    {256, false, 0, 128, 64, 2, 1}, {64, true, 0, 192, 128, 4},     {128, true, 0, 192, 96, 4},
+    {256, true, 0, 128, 128, 2},    {256, true, 0, 128, 128, 2, 0}, {256, true, 0, 128, 64, 2, 0},
 };
 
 KernelConfig teams(int tile_m, int tile_n, int stages) {
@@ -51,10 +50,11 @@ KernelConfig prefill(const HopperTile& tile, const Variant& variant, int seqlen_
   // Else no whole block is hidden from a team and seen by another.
   config.skip_masked =
       variant.mask == MaskKind::kCausal && config.tile_m - kTeamRows >= config.tile_n;
-  if (!tile.is_persistent) return config;
-  config.query_stages = 2;
+  const bool is_causal = variant.mask == MaskKind::kCausal;
+  if (tile.query_slots == 0 || (tile.query_slots == 1 && is_causal)) return config;
+  config.query_stages = tile.query_slots;
   config.scheduler = walk_of(variant);
-  config.tma_store = variant.dtype != DataType::kE4m3;
+  config.tma_store = tile.query_slots == 2 && variant.dtype != DataType::kE4m3;
   return config;
 }
 
