@@ -26,9 +26,10 @@ inline void move(const KernelArguments& arguments) {
   const int other = kBytes * (heddle::thread_index() ^ 5);
   const auto value = heddle::load_or_zero<kBytes>(shared + other, heddle::thread_index() % 3 != 0);
   if constexpr (kBytes == 16) {
-    heddle::store_global(output(arguments) + at, value);
-    heddle::store_global_if(heddle::thread_index() % 7 != 3, output(arguments) + at,
-                            heddle::load<16>(shared + at));
+    const bool is_odd = heddle::thread_index() % 2 == 1;
+    if (!is_odd) heddle::store_global(output(arguments) + at, value);
+    heddle::store_global_if(is_odd, output(arguments) + at, value);
+    heddle::store_global_if(false, output(arguments) + at, heddle::load<16>(shared + at));
   } else {
     heddle::store<kBytes>(output(arguments) + at, value);
   }
