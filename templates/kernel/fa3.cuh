@@ -95,9 +95,9 @@ struct Consumer {
     constexpr bool kAlwaysNeeded = !Config::kLazyRescale && !Config::kCheckedSum;
     if (kAlwaysNeeded ? !warp_any(factor[0] != 1.0f || factor[2] != 1.0f) : !rescale.needed) return;
 #pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      if (!warp_any(factor[2 * row] != 1.0f)) continue;
-      rows.output.for_row(row, [&](float& entry) { entry *= factor[2 * row]; });
+    for (int c = 0; c < TeamRows<Config>::Output::kColumnTiles; ++c) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) rows.output.value[0][c][i] *= factor[i];
     }
   }
 
@@ -168,6 +168,29 @@ struct Consumer {
     products.round(chains[0]);
   }
 
+  /// The blocks before `last`. Limits are set between runs of them rather than in the loop. In a
+  /// split that takes registers that ptxas does not have: more than 80 bytes of spill, or a C7511.
+  void attend_others(Scores (&chains)[kChains], const Mask<Config>& mask, const Work<Config>& work,
+                     int last) {
+    int block = last;
+    if constexpr (Config::kSplitKv) {
+#pragma unroll 1
+      while (--block >= work.range.begin) {
+        rows.softmax.settle_if_due(last - block, block - work.range.begin + 1);
+        attend_block(chains, mask, work, block);
+      }
+    } else {
+#pragma unroll 1
+      for (int blocks = 1; block > work.range.begin;) {  // absorbed so far
+        rows.softmax.settle(blocks, block - work.range.begin);
+        blocks = rows.softmax.settles_next(blocks);
+        const int stop = maximum(work.range.begin, last + 1 - blocks);
+#pragma unroll 1
+        while (block > stop) attend_block(chains, mask, work, --block);
+      }
+    }
+  }
+
   /// All key blocks of a tile that has some; leaves the unnormalised output.
   void attend(const Work<Config>& work) {
     const Mask<Config> mask{work.sequence, work.item};
@@ -176,8 +199,7 @@ struct Consumer {
     });
     Scores chains[kChains];
     Scores& scores = chains[0];
-    const int last = pass_hidden_blocks(work);
-    int block = last;
+    const int block = pass_hidden_blocks(work);
     if (Config::kSkipMasked && block < work.range.begin) return leave_tile();
     products.wait_keys();
     turns.take();
@@ -189,14 +211,7 @@ struct Consumer {
     products.template wait_scores<0>(chains);
     exponentiate<true>(scores, mask, work, block);
     products.round(scores);
-#pragma unroll 1
-    for (int blocks = 1; block > work.range.begin;) {  // absorbed so far
-      rows.softmax.settle(blocks, block - work.range.begin);
-      blocks = rows.softmax.settles_next(blocks);
-      const int stop = maximum(work.range.begin, last + 1 - blocks);
-#pragma unroll 1
-      while (block > stop) attend_block(chains, mask, work, --block);
-    }
+    attend_others(chains, mask, work, block);
     leave_tile();
     wait_values(work, work.range.begin);
     products.multiply_probability_value(rows.output);
