@@ -18,7 +18,7 @@ inline void round_rows(const QuantiseParameters& parameters, const QuantiseTile<
   float scale = 1.0f;
   if constexpr (Config::kScaleRows == 0) {
     scale = parameters.scales[Config::kScalePerHead ? head : 0];
-    sync_warp();  // what is loaded before stays before: else it would be asked for after the tile
+    sync_warp();  // asked for with the tile: ptxas would move it behind the rotation
   }
 #pragma unroll
   for (int i = 0; i < Tile::kRows; ++i) {
