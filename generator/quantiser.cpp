@@ -184,8 +184,9 @@ QuantiseParameters quantiser_parameters(const QuantiserConfig& config, const Qua
   parameters.heads = sizes.heads;
   parameters.rows = sizes.rows;
   parameters.tiles = static_cast<int>(tiles_of(config, sizes));
-  parameters.by_tiles = known_divisor(parameters.tiles);
-  parameters.by_heads = known_divisor(parameters.heads);
+  // An empty tensor has no launch that would divide.
+  parameters.by_tiles = known_divisor(std::max(parameters.tiles, 1));
+  parameters.by_heads = known_divisor(std::max(parameters.heads, 1));
   parameters.positions = output.columns;
   if (config.rotate) {
     for (int chunk = 0; chunk < config.head_dim / kQuantiserChunk; ++chunk) {
