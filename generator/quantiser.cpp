@@ -16,8 +16,9 @@ bool shares_scale_of_tiles(const QuantiserConfig& config) {
   return config.scales == ScaleKind::kTensor || config.scales == ScaleKind::kHead;
 }
 
-long long tiles_of(const QuantiserSizes& sizes) {
-  return (sizes.rows + kQuantiserRows - 1LL) / kQuantiserRows;
+long long tiles_of(const QuantiserConfig& config, const QuantiserSizes& sizes) {
+  const int rows = quantiser_tile_rows(config);
+  return (sizes.rows + rows - 1LL) / rows;
 }
 
 long long heads_of(const QuantiserSizes& sizes) {
@@ -33,14 +34,19 @@ MatrixExtent output_extent(const QuantiserConfig& config, const QuantiserSizes& 
 std::size_t partial_floats(const QuantiserConfig& config, const QuantiserSizes& sizes) {
   if (!config.subtract_mean) return 0;
   const int statistics = column_statistics(finds_extremes(config));
-  return static_cast<std::size_t>(heads_of(sizes) * tiles_of(sizes)) *
+  return static_cast<std::size_t>(heads_of(sizes) * tiles_of(config, sizes)) *
          static_cast<std::size_t>(statistics * config.head_dim);
 }
 
 std::size_t magnitude_floats(const QuantiserConfig& config, const QuantiserSizes& sizes) {
   if (!shares_scale_of_tiles(config)) return 0;
   return static_cast<std::size_t>(heads_of(sizes)) *
-         static_cast<std::size_t>(finds_extremes(config) ? 1 : tiles_of(sizes));
+         static_cast<std::size_t>(finds_extremes(config) ? 1 : tiles_of(config, sizes));
+}
+
+std::size_t rotated_mean_floats(const QuantiserConfig& config, const QuantiserSizes& sizes) {
+  if (!config.subtract_mean || !config.rotate) return 0;
+  return static_cast<std::size_t>(heads_of(sizes) * config.head_dim);
 }
 
 long long blocks_of(const QuantiserConfig& config, const QuantiserSizes& sizes,
@@ -49,7 +55,7 @@ long long blocks_of(const QuantiserConfig& config, const QuantiserSizes& sizes,
   if (part == QuantiserPart::kScales) {
     return config.scales == ScaleKind::kTensor ? 1 : heads_of(sizes);
   }
-  return heads_of(sizes) * tiles_of(sizes);
+  return heads_of(sizes) * tiles_of(config, sizes);
 }
 
 void require_aligned(const std::string& field, long long stride, long long extent,
@@ -72,6 +78,12 @@ void require_strides(const std::string& name, const Strides& given, const Quanti
 
 bool finds_extremes(const QuantiserConfig& config) {
   return config.subtract_mean && !config.rotate && shares_scale_of_tiles(config);
+}
+
+int quantiser_tile_rows(const QuantiserConfig& config) {
+  if (config.scales == ScaleKind::kBlock || config.subtract_mean) return kQuantiserRows;
+  return quantiser_small_rows(config.head_dim, config.rotate,
+                              config.layout == ValueLayout::kTransposed);
 }
 
 QuantiserConfigs quantiser_configs(const Variant& variant, DataType dtype,
@@ -110,17 +122,21 @@ std::vector<QuantiserPart> quantiser_parts(const QuantiserConfig& config) {
 
 PartFootprint quantiser_footprint(const QuantiserConfig& config, QuantiserPart part) {
   const auto floats = [](int count) { return count * static_cast<int>(sizeof(float)); };
-  const int threads = quantiser_threads(config.head_dim);
+  const bool rotates = config.rotate && part != QuantiserPart::kColumns;
+  const bool is_large = config.scales == ScaleKind::kBlock;
+  const int threads = quantiser_tile_rows(config) /
+                      quantiser_thread_rows(config.head_dim, rotates, is_large) *
+                      quantiser_layout(config.head_dim, rotates).lanes;
   switch (part) {
     case QuantiserPart::kColumns:
       return {threads, floats(threads / kWarp * config.head_dim)};
     case QuantiserPart::kMeans:
-      return {config.head_dim, floats(config.head_dim / kWarp)};
+      return {config.head_dim, floats(config.head_dim)};
     case QuantiserPart::kScales:
       return {kScaleThreads, floats(kScaleThreads / kWarp)};
     case QuantiserPart::kElements:
       if (config.layout == ValueLayout::kTransposed) {
-        return {threads, config.head_dim * kQuantiserRows};
+        return {threads, config.head_dim * quantiser_tile_rows(config)};
       }
       break;
     case QuantiserPart::kMagnitudes:
@@ -147,7 +163,8 @@ QuantiserPlan plan_quantiser(const QuantiserConfig& config, const QuantiserSizes
         {part, static_cast<unsigned>(blocks), footprint.threads, footprint.shared_bytes});
   }
   plan.workspace_bytes =
-      sizeof(float) * (partial_floats(config, sizes) + magnitude_floats(config, sizes));
+      sizeof(float) * (partial_floats(config, sizes) + rotated_mean_floats(config, sizes) +
+                       magnitude_floats(config, sizes));
   return plan;
 }
 
@@ -166,13 +183,21 @@ QuantiseParameters quantiser_parameters(const QuantiserConfig& config, const Qua
   parameters.batch = sizes.batch;
   parameters.heads = sizes.heads;
   parameters.rows = sizes.rows;
-  parameters.tiles = static_cast<int>(tiles_of(sizes));
+  parameters.tiles = static_cast<int>(tiles_of(config, sizes));
+  // An empty tensor has no launch that would divide.
+  parameters.by_tiles = known_divisor(std::max(parameters.tiles, 1));
+  parameters.by_heads = known_divisor(std::max(parameters.heads, 1));
   parameters.positions = output.columns;
-  parameters.seed = seed;
+  if (config.rotate) {
+    for (int chunk = 0; chunk < config.head_dim / kQuantiserChunk; ++chunk) {
+      parameters.signs[chunk] = rotation_signs(seed, chunk);
+    }
+  }
   parameters.scales = pointers.scales;
   parameters.means = pointers.means;
   parameters.column_partials = static_cast<float*>(pointers.workspace);
-  parameters.magnitudes = parameters.column_partials + partial_floats(config, sizes);
+  parameters.rotated_means = parameters.column_partials + partial_floats(config, sizes);
+  parameters.magnitudes = parameters.rotated_means + rotated_mean_floats(config, sizes);
   const std::size_t magnitudes = magnitude_floats(config, sizes);
   const long long scales = config.scales == ScaleKind::kTensor ? 1 : heads_of(sizes);
   parameters.magnitudes_per_scale = static_cast<int>(static_cast<long long>(magnitudes) / scales);

@@ -90,6 +90,8 @@ QuantiserPlan plan_quantiser(const QuantiserConfig& config, const QuantiserSizes
 
 /// Threads and shared memory of a part: the template static_asserts both.
 PartFootprint quantiser_footprint(const QuantiserConfig& config, QuantiserPart part);
+/// Rows of a tile, which is a block's work.
+int quantiser_tile_rows(const QuantiserConfig& config);
 /// Whether means come with the extremes of columns, which give the largest magnitude without
 /// another pass.
 bool finds_extremes(const QuantiserConfig& config);

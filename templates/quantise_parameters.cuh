@@ -2,8 +2,12 @@
 // What the launches of the quantiser know of one tensor, shared with the host.
 
 #include "parameters.cuh"
+#include "quantiser_layout.cuh"
 
 namespace heddle {
+
+/// Chunks of 32 columns that the widest head has.
+constexpr int kMostChunks = 8;
 
 /// Passed by value as the only argument of each of the quantiser's kernels; each reads its part.
 struct QuantiseParameters {
@@ -12,14 +16,17 @@ struct QuantiseParameters {
   int batch;
   int heads;
   int rows;
-  int tiles;      ///< of kQuantiserRows rows of a head
+  int tiles;  ///< of a head
+  KnownDivisor by_tiles, by_heads;
   int positions;  ///< of transposed output: the rows in whole groups of kKeyGroup
-  unsigned seed;  ///< of the rotation's signs
+  /// Of the columns that change their sign before they are rotated: rotation_signs of each chunk.
+  unsigned signs[kMostChunks];
 
   /// What output elements are to be multiplied by: [1], [batch, heads], or that by tiles or rows.
   float* scales;
-  /// [batch, heads, head_dim]: what is taken off each row first.
+  /// [batch, heads, head_dim]: what is taken off each row first; and that rotated, where rows are.
   float* means;
+  float* rotated_means;
 
   /// Between the kernels: a tile's column sums, smallest and largest numbers [batch, heads, tiles,
   /// statistics, head_dim], and largest magnitudes, `magnitudes_per_scale` of them to a scale.

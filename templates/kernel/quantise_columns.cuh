@@ -19,15 +19,16 @@ inline void reduce_columns(const QuantiseTile<Config>& tile, float* to, float ne
 #pragma unroll
   for (int i = 0; i < Tile::kRows; ++i) {
     QuantiserNumbers numbers;
-    tile.read(i, numbers);
+    tile.read(i, 0, numbers);
 #pragma unroll
-    for (int j = 0; j < Tile::kElements; ++j) {
-      if (tile.exists(i) && is_finite(numbers[j])) columns[j] = combine(columns[j], numbers[j]);
+    for (int j = 0; j < kQuantiserElements; ++j) {
+      const bool counts = tile.exists(i) && is_finite(numbers[j]);
+      columns[j] = combine(columns[j], counts ? numbers[j] : neutral);
     }
   }
   auto* parts = reinterpret_cast<float*>(shared_memory());
 #pragma unroll
-  for (int j = 0; j < Tile::kElements; ++j) {
+  for (int j = 0; j < kQuantiserElements; ++j) {
 #pragma unroll
     for (int mask = Tile::kLanes; mask < kWarpSize; mask *= 2) {
       columns[j] = combine(columns[j], shuffle_xor(columns[j], mask));
@@ -47,10 +48,12 @@ inline void reduce_columns(const QuantiseTile<Config>& tile, float* to, float ne
 
 template <class Config>
 inline void columns(const QuantiseParameters& parameters) {
+  static_assert(!Config::kRotate && !Config::kTransposedValues,
+                "a thread has the same eight columns of all its rows, and so have lanes");
   static_assert(
       Config::kSharedBytes == Config::kThreads / kWarpSize * Config::kHeadDim * sizeof(float),
       "the host's shared-memory size is not the kernel's");
-  const QuantiseTile<Config> tile(parameters);
+  const QuantiseTile<Config> tile(parameters, block_index());
   float* to = parameters.column_partials + static_cast<long long>(block_index()) *
                                                column_statistics(Config::kExtremes) *
                                                Config::kHeadDim;

@@ -1,7 +1,7 @@
 #pragma once
 // Quantiser: each tile's largest magnitude, for scales that tiles share.
 
-#include "part/quantise_tile.cuh"
+#include "part/row_preparation.cuh"
 
 namespace heddle::quantise {
 
@@ -9,16 +9,16 @@ template <class Config>
 inline void magnitudes(const QuantiseParameters& parameters) {
   static_assert(Config::kSharedBytes == Config::kThreads / kWarpSize * sizeof(float),
                 "the host's shared-memory size is not the kernel's");
-  const QuantiseTile<Config> tile(parameters);
+  const QuantiseTile<Config> tile(parameters, block_index());
   const RowPreparation<Config> preparation(parameters, tile);
   float largest = 0.0f;
 #pragma unroll
-  for (int i = 0; i < kQuantiserRowsPerThread; ++i) {
-    QuantiserNumbers numbers;
+  for (int i = 0; i < QuantiseTile<Config>::kRows; ++i) {
+    typename QuantiseTile<Config>::Numbers numbers;
     preparation.apply(tile, i, numbers);
     largest = maximum(largest, largest_magnitude(numbers));
   }
-  largest = block_maximum<Config>(largest);
+  largest = block_maximum<Config>(largest * RowPreparation<Config>::kFactor);
   if (thread_index() == 0) parameters.magnitudes[block_index()] = largest;
 }
 

@@ -6,10 +6,29 @@
 
 namespace heddle::quantise {
 
+/// A row, a thread a column, with signs and rotated as tiles are, without the factor.
+template <class Config>
+inline float rotated_number(const QuantiseParameters& parameters, float number) {
+  constexpr int kTogether = rotation_columns(Config::kHeadDim);
+  const int column = thread_index();
+  const unsigned signs = parameters.signs[column / kQuantiserChunk];
+  const unsigned sign = signs << (column % kQuantiserChunk / 2 + (column % 2 == 0 ? 16 : 0));
+  number = __uint_as_float(__float_as_uint(number) ^ (sign & 0x80000000u));
+  auto* row = reinterpret_cast<float*>(shared_memory());
+  for (int step = 1; step < kTogether; step *= 2) {
+    row[column] = number;
+    sync_block();
+    const float other = row[column ^ step];
+    number = (column & step) != 0 ? other - number : number + other;
+    sync_block();
+  }
+  return number;
+}
+
 template <class Config>
 inline void means(const QuantiseParameters& parameters) {
   constexpr int kStatistics = column_statistics(Config::kExtremes);
-  static_assert(Config::kSharedBytes == Config::kThreads / kWarpSize * sizeof(float),
+  static_assert(Config::kSharedBytes == Config::kHeadDim * sizeof(float),
                 "the host's shared-memory size is not the kernel's");
   static_assert(Config::kThreads == Config::kHeadDim, "a thread for each column");
   const int column = thread_index();
@@ -29,6 +48,10 @@ inline void means(const QuantiseParameters& parameters) {
   }
   const float mean = sum / static_cast<float>(parameters.rows);
   parameters.means[head * Config::kHeadDim + column] = mean;
+  if constexpr (Config::kRotate) {
+    parameters.rotated_means[head * Config::kHeadDim + column] =
+        rotated_number<Config>(parameters, mean);
+  }
   if constexpr (Config::kExtremes) {
     // Where no number was finite, the extremes are not either.
     const float below = is_finite(smallest - mean) ? magnitude(smallest - mean) : 0.0f;

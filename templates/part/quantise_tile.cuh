@@ -1,6 +1,6 @@
 #pragma once
-// A tile of the quantiser: 128 rows of a head in the registers of a block. Each thread has eight
-// neighbouring columns of every 32nd row, so that a row lies in neighbouring lanes.
+// A tile of the quantiser: some rows of a head in the registers of a block, 16 bytes a load. Which
+// of them a thread has, quantiser_layout.cuh says.
 
 #include "instruction/math.cuh"
 #include "instruction/memory.cuh"
@@ -9,6 +9,7 @@
 #include "part/reduce_lanes.cuh"
 #include "quantise_parameters.cuh"
 #include "quantiser_layout.cuh"
+#include "wgmma_fragment.cuh"
 
 namespace heddle {
 
@@ -17,158 +18,143 @@ using QuantiserNumbers = float[kQuantiserElements];
 
 template <class Config>
 class QuantiseTile {
+  static constexpr QuantiserLayout kLayout = quantiser_layout(Config::kHeadDim, Config::kRotate);
+  // Of a tile that leaves transposed a warp has eight lanes of a row, and four words of keys: so
+  // its lanes meet all banks of shared memory.
+  static constexpr int kWarpLanes = kLayout.lanes < 8 ? kLayout.lanes : 8;
+  static constexpr int kColumnWarps = kLayout.lanes / kWarpLanes;
+  static constexpr int kWarpWords = kWarpSize / kWarpLanes;
+
  public:
-  static constexpr int kRows = kQuantiserRowsPerThread;
-  static constexpr int kElements = kQuantiserElements;
-  static constexpr int kLanes = quantiser_row_lanes(Config::kHeadDim);
+  static constexpr int kChunks = kLayout.chunks;
+  static constexpr int kLanes = kLayout.lanes;
   static constexpr int kRowStep = Config::kThreads / kLanes;
-  static_assert(Config::kThreads == quantiser_threads(Config::kHeadDim),
+  /// Of which a thread has its columns.
+  static constexpr int kRows = Config::kTileRows / kRowStep;
+  static_assert(Config::kThreads == kRowStep * kLanes && Config::kTileRows == kRowStep * kRows,
                 "the host's threads are not the kernel's");
 
+  /// A thread's numbers of a row.
+  using Numbers = QuantiserNumbers[kChunks];
+
   /// Asks for all of the tile at once: nothing waits before the first number is used.
-  explicit QuantiseTile(const QuantiseParameters& parameters)
-      : head_(block_index() / parameters.tiles),
-        tile_(block_index() % parameters.tiles),
+  QuantiseTile(const QuantiseParameters& parameters, int block)
+      : head_(parameters.by_tiles.divide(block)),
+        tile_(block - head_ * parameters.tiles),
+        sequence_(parameters.by_heads.divide(head_)),
+        head_of_sequence_(head_ - sequence_ * parameters.heads),
         rows_(parameters.rows) {
     const TensorView& input = parameters.input;
-    const auto* first = static_cast<const typename Config::Element*>(input.data) +
-                        head_ / parameters.heads * input.batch_stride +
-                        head_ % parameters.heads * input.head_stride + first_column();
+    const auto* first = head_in<const typename Config::Element>(input) + first_column();
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      loaded_[i] = load_or_zero<16>(first + row(i) * input.row_stride, exists(i));
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        loaded_[i][chunk] = load_or_zero<16>(
+            first + row(i) * input.row_stride + chunk * kQuantiserChunk, exists(i));
+      }
     }
   }
 
+  /// Of all sequences.
   int flat_head() const {
     return head_;
+  }
+  int sequence() const {
+    return sequence_;
+  }
+  int head() const {
+    return head_of_sequence_;
+  }
+  /// Where the head begins.
+  template <class Element>
+  Element* head_in(const TensorView& tensor) const {
+    return static_cast<Element*>(tensor.data) + sequence_ * tensor.batch_stride +
+           head_of_sequence_ * tensor.head_stride;
   }
   int tile() const {
     return tile_;
   }
+  /// Of this thread's first chunk; the others follow by kQuantiserChunk.
   static int first_column() {
-    return thread_index() % kLanes * kElements;
+    if constexpr (Config::kTransposedValues) {
+      return (lane() % kWarpLanes + warp() % kColumnWarps * kWarpLanes) * kQuantiserElements;
+    }
+    return static_cast<int>(thread() % kLanes) * kQuantiserElements;
   }
   static bool has_columns() {
     return first_column() < Config::kHeadDim;
   }
   /// Row `i` of this thread, counted within the tile or within the head.
   static int tile_row(int i) {
-    return thread_index() / kLanes + i * kRowStep;
+    if constexpr (Config::kTransposedValues) return wgmma_8bit_key(4 * key_word() + i);
+    return static_cast<int>(thread() / kLanes) + i * kRowStep;
+  }
+  /// The four keys of a thread whose tile leaves transposed are a word of a column.
+  static int key_word() {
+    return warp() / kColumnWarps * kWarpWords + lane() / kWarpLanes;
   }
   int row(int i) const {
-    return tile_ * kQuantiserRows + tile_row(i);
+    return tile_ * Config::kTileRows + tile_row(i);
   }
   bool exists(int i) const {
     return row(i) < rows_ && has_columns();
   }
 
+  const Bytes<16>& loaded(int i, int chunk) const {
+    return loaded_[i][chunk];
+  }
   /// Row `i` as it was; zeros where the head has no row, or the row no column.
-  void read(int i, QuantiserNumbers& numbers) const {
+  void read(int i, int chunk, QuantiserNumbers& numbers) const {
 #pragma unroll
-    for (int j = 0; j < kElements; j += 2) {
-      unpack<typename Config::Element>(loaded_[i].value[j / 2], numbers[j], numbers[j + 1]);
+    for (int j = 0; j < kQuantiserElements; j += 2) {
+      unpack<typename Config::Element>(loaded_[i][chunk].value[j / 2], numbers[j], numbers[j + 1]);
     }
   }
 
   /// This thread's of `columns`; untouched where it has none.
-  static void load_columns(QuantiserNumbers& to, const float* columns) {
+  static void load_columns(QuantiserNumbers& to, const float* columns, int chunk) {
     if (!has_columns()) return;
 #pragma unroll
-    for (int j = 0; j < kElements; j += 4) {
-      const Bytes<16> loaded = load<16>(columns + first_column() + j);
+    for (int j = 0; j < kQuantiserElements; j += 4) {
+      const Bytes<16> loaded = load<16>(columns + first_column() + chunk * kQuantiserChunk + j);
 #pragma unroll
       for (int k = 0; k < 4; ++k) to[j + k] = __uint_as_float(loaded.value[k]);
     }
   }
 
  private:
+  // Divided without a sign: shifts.
+  static unsigned thread() {
+    return static_cast<unsigned>(thread_index());
+  }
+
   int head_;  ///< of all sequences
   int tile_;
+  int sequence_;
+  int head_of_sequence_;
   int rows_;
-  Bytes<16> loaded_[kRows];
-};
-
-/// What is done to a row before it is rounded: the means off, then signs and the Hadamard transform
-/// of each kTogether columns, in butterflies, first among a thread's own columns, then with those
-/// of its neighbours.
-template <class Config>
-class RowPreparation {
-  using Tile = QuantiseTile<Config>;
-  static constexpr int kTogether = rotation_columns(Config::kHeadDim);
-
- public:
-  RowPreparation(const QuantiseParameters& parameters, const Tile& tile) {
-    if constexpr (Config::kSubtractMean) {
-      tile.load_columns(
-          means_, parameters.means + static_cast<long long>(tile.flat_head()) * Config::kHeadDim);
-    }
-    if constexpr (Config::kRotate) {
-#pragma unroll
-      for (int j = 0; j < Tile::kElements; ++j) {
-        const bool negates = rotation_negates(parameters.seed, tile.first_column() + j);
-        signs_ |= (negates ? 1u : 0u) << j;
-      }
-    }
-  }
-
-  void apply(const Tile& tile, int i, QuantiserNumbers& numbers) const {
-    tile.read(i, numbers);
-    if constexpr (Config::kSubtractMean) {
-#pragma unroll
-      for (int j = 0; j < Tile::kElements; ++j) {
-        if (tile.exists(i)) numbers[j] -= means_[j];
-      }
-    }
-    if constexpr (Config::kRotate) {
-#pragma unroll
-      for (int j = 0; j < Tile::kElements; ++j) {
-        const unsigned sign = signs_ << (31 - j) & 0x80000000u;
-        numbers[j] =
-            __uint_as_float(__float_as_uint(numbers[j]) ^ sign) * rotation_factor(kTogether);
-      }
-      mix_own(numbers);
-#pragma unroll
-      for (int mask = 1; mask < kTogether / Tile::kElements; mask *= 2) mix_lanes(numbers, mask);
-    }
-  }
-
- private:
-  static void mix_own(QuantiserNumbers& numbers) {
-#pragma unroll
-    for (int step = 1; step < Tile::kElements; step *= 2) {
-#pragma unroll
-      for (int j = 0; j < Tile::kElements; ++j) {
-        if ((j & step) != 0) continue;
-        const float left = numbers[j];
-        const float right = numbers[j + step];
-        numbers[j] = left + right;
-        numbers[j + step] = left - right;
-      }
-    }
-  }
-
-  static void mix_lanes(QuantiserNumbers& numbers, int mask) {
-    const bool is_right = (lane() & mask) != 0;
-#pragma unroll
-    for (float& number : numbers) {
-      const float other = shuffle_xor(number, mask);
-      number = is_right ? other - number : number + other;
-    }
-  }
-
-  QuantiserNumbers means_ = {};
-  unsigned signs_ = 0;  ///< bit j: column j changes its sign; a register less than a factor each
+  Bytes<16> loaded_[kRows][kChunks];
 };
 
 /// The largest finite magnitude.
-inline float largest_magnitude(const QuantiserNumbers& numbers) {
-  float largest = 0.0f;
+template <int kChunks>
+inline float largest_magnitude(const QuantiserNumbers (&numbers)[kChunks]) {
+  const auto largest_of = [&](auto counts) {
+    float largest = 0.0f;
 #pragma unroll
-  for (const float number : numbers) {
-    if (is_finite(number)) largest = maximum(largest, magnitude(number));
-  }
-  return largest;
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+#pragma unroll
+      for (int j = 0; j < kQuantiserElements; ++j) {
+        const float number = numbers[chunk][j];
+        if (counts(number)) largest = maximum(largest, magnitude(number));
+      }
+    }
+    return largest;
+  };
+  const float largest = largest_of([](float) { return true; });  // of NaN and a number: the number
+  if (is_finite(largest)) return largest;
+  return largest_of([](float number) { return is_finite(number); });
 }
 
 /// The largest of a value over the block, in all threads. Uses the first words of shared memory.

@@ -1,10 +1,10 @@
 #pragma once
 // A quantiser's tile to memory as e4m3.
 
+#include "instruction/byte_permute.cuh"
 #include "instruction/e4m3.cuh"
 #include "part/quantise_tile.cuh"
 #include "warpgroup_layout.cuh"
-#include "wgmma_fragment.cuh"
 
 namespace heddle {
 
@@ -27,66 +27,97 @@ inline unsigned pack_scaled(const float* numbers, float factor) {
 
 /// Rows as they were.
 template <class Config>
-struct RowStore {
+class RowStore {
+  using Tile = QuantiseTile<Config>;
+
+ public:
   static constexpr int kSharedBytes = 0;
 
-  static void put(const QuantiseParameters& parameters, const QuantiseTile<Config>& tile, int i,
-                  const QuantiserNumbers& numbers, float factor) {
+  RowStore(const QuantiseParameters& parameters, const Tile& tile)
+      : first_(tile.template head_in<E4M3>(parameters.output) + Tile::first_column()),
+        row_stride_(parameters.output.row_stride) {}
+
+  void put(const Tile& tile, int i, const typename Tile::Numbers& numbers, float factor) {
     if (!tile.exists(i)) return;
-    const TensorView& output = parameters.output;
-    auto* row = static_cast<E4M3*>(output.data) +
-                tile.flat_head() / parameters.heads * output.batch_stride +
-                tile.flat_head() % parameters.heads * output.head_stride +
-                tile.row(i) * output.row_stride;
-    const Bytes<8> packed{{pack_scaled(numbers, factor), pack_scaled(numbers + 4, factor)}};
-    store<8>(row + tile.first_column(), packed);
-  }
-
-  static void finish(const QuantiseParameters&, const QuantiseTile<Config>&) {}
-};
-
-/// Columns of keys in the order of 8-bit products, through shared memory: there a column has its
-/// 128 keys in groups of 16, which trade places by the column, so that lanes meet different banks.
-template <class Config>
-struct TransposedStore {
-  static constexpr int kSharedBytes = Config::kHeadDim * kQuantiserRows;
-  static constexpr int kGroups = kQuantiserRows / kKeyGroup;
-
-  static unsigned char* group_address(int column, int group) {
-    const int place = group ^ column / kQuantiserElements % kGroups;
-    return shared_memory() + column * kQuantiserRows + place * kKeyGroup;
-  }
-
-  static void put(const QuantiseParameters&, const QuantiseTile<Config>& tile, int i,
-                  const QuantiserNumbers& numbers, float factor) {
-    if (!tile.has_columns()) return;
-    const int key = tile.tile_row(i);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const unsigned packed = pack_scaled(numbers + 4 * half, factor);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        group_address(tile.first_column() + 4 * half + j,
-                      key / kKeyGroup)[wgmma_8bit_position(key % kKeyGroup)] =
-            static_cast<unsigned char>(packed >> 8 * j & 0xffu);
-      }
+    for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+      const Bytes<8> packed{
+          {pack_scaled(numbers[chunk], factor), pack_scaled(numbers[chunk] + 4, factor)}};
+      store<8>(first_ + tile.row(i) * row_stride_ + chunk * kQuantiserChunk, packed);
     }
   }
 
-  static void finish(const QuantiseParameters& parameters, const QuantiseTile<Config>& tile) {
+  static void finish(const QuantiseParameters&, const Tile&) {}
+
+ private:
+  E4M3* first_;  ///< this thread's column of the head's first row
+  long long row_stride_;
+};
+
+/// Columns of keys in the order of 8-bit products, through shared memory. A thread's four keys are
+/// neighbours in that order: a word of each of its columns. In shared memory a column has its keys
+/// in groups of 16, which trade places by the column, so that lanes meet different banks.
+template <class Config>
+class TransposedStore {
+  using Tile = QuantiseTile<Config>;
+  static constexpr int kGroups = Config::kTileRows / kKeyGroup;
+  static constexpr int kLine = 8;  ///< groups that lie in different banks
+  static_assert(!Config::kTransposedValues ||
+                    (Tile::kChunks == 1 && Tile::kRows == 4 && kLine % kGroups == 0),
+                "a thread has a word of each of eight columns, a line whole columns");
+
+ public:
+  static constexpr int kSharedBytes = Config::kHeadDim * Config::kTileRows;
+
+  TransposedStore(const QuantiseParameters&, const Tile&) {}
+
+  void put(const Tile&, int i, const typename Tile::Numbers& numbers, float factor) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      packed_[half][i] = pack_scaled(numbers[0] + 4 * half, factor);
+    }
+  }
+
+  void finish(const QuantiseParameters& parameters, const Tile& tile) const {
+    if (tile.has_columns()) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        store_words(Tile::first_column() + 4 * half, packed_[half]);
+    }
     sync_block();
-    const TensorView& output = parameters.output;
-    auto* head = static_cast<E4M3*>(output.data) +
-                 tile.flat_head() / parameters.heads * output.batch_stride +
-                 tile.flat_head() % parameters.heads * output.head_stride;
+    auto* head = tile.template head_in<E4M3>(parameters.output);
     for (int i = thread_index(); i < Config::kHeadDim * kGroups; i += Config::kThreads) {
       const int column = i / kGroups;
-      const int position = tile.tile() * kQuantiserRows + i % kGroups * kKeyGroup;
+      const int position = tile.tile() * Config::kTileRows + i % kGroups * kKeyGroup;
       if (position >= parameters.positions) continue;
-      store_global(head + column * output.row_stride + position,
+      store_global(head + column * parameters.output.row_stride + position,
                    load<16>(group_address(column, i % kGroups)));
     }
   }
+
+ private:
+  static unsigned char* group_address(int column, int group) {
+    const int place = (column * kGroups + group) ^ column / kQuantiserElements % kLine;
+    return shared_memory() + place * kKeyGroup;
+  }
+
+  /// Of four keys with four columns each, four columns with four keys each.
+  static void store_words(int column, const unsigned (&keys)[4]) {
+    const unsigned low[2] = {byte_permute(keys[0], keys[1], 0x5140),
+                             byte_permute(keys[2], keys[3], 0x5140)};
+    const unsigned high[2] = {byte_permute(keys[0], keys[1], 0x7362),
+                              byte_permute(keys[2], keys[3], 0x7362)};
+    const unsigned words[4] = {
+        byte_permute(low[0], low[1], 0x5410), byte_permute(low[0], low[1], 0x7632),
+        byte_permute(high[0], high[1], 0x5410), byte_permute(high[0], high[1], 0x7632)};
+    const int word = Tile::key_word();
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      store<4>(group_address(column + j, word / 4) + word % 4 * 4, Bytes<4>{words[j]});
+    }
+  }
+
+  unsigned packed_[2][4];  ///< four columns of each key
 };
 
 }  // namespace heddle

@@ -181,6 +181,22 @@ TEST_CASE("the quantiser takes every head dim and ragged length") {
   }
 }
 
+TEST_CASE("the quantiser's small tiles, where none has to be whole, take every head dim") {
+  for (const int head_dim : {96, 128, 256}) {
+    for (const bool rotates : {false, true}) {
+      Subject subject = make_subject(ScaleKind::kHead, head_dim, {rotates, false, false});
+      subject.problem.sizes.batch = head_dim == 128 ? 2 : 1;
+      subject.problem.sizes.heads = 2;
+      subject.problem.sizes.kv_heads = 1;
+      subject.problem.sizes.seqlen_q = 33;
+      subject.problem.sizes.seqlen_kv = 145;
+      subject.problem.variant.value_layout = ValueLayout::kTransposed;
+      INFO("head_dim " << head_dim << (rotates ? ", rotated" : ""));
+      check_against_reference(subject, subject.numbers());
+    }
+  }
+}
+
 TEST_CASE("what is quantised has the same bits under every schedule") {
   Subject subject = make_subject(ScaleKind::kHead, 96, {true, true, true});
   subject.problem.variant.value_layout = ValueLayout::kTransposed;

@@ -80,7 +80,8 @@ TEST_CASE("quantising launches what the recipe needs, K before Q") {
   CHECK(key.scales == subject.arguments.key_descale);
   CHECK(key.rows == 150);
   CHECK(key.tiles == 2);
-  CHECK(key.seed == 5);
+  CHECK(key.signs[0] == rotation_signs(5, 0));
+  CHECK(key.signs[1] == rotation_signs(5, 1));
   CHECK(query.key_means == key.means);
   CHECK(query.log_sum_exp_shift == subject.arguments.log_sum_exp_shift);
   CHECK(query.kv_heads == 2);
