@@ -42,8 +42,8 @@ constexpr unsigned rotation_signs(unsigned seed, int chunk) {
   return signs;
 }
 
-/// Divides numbers from 0 up to 2^31 - 1 by one that the host knows, at least 1. A division by one that only
-/// the kernel knows takes longer than to load a tile's number does.
+/// Divides numbers from 0 up to 2^31 - 1 by one that the host knows, at least 1. A division by one
+/// that only the kernel knows takes longer than to load a tile's number does.
 struct KnownDivisor {
   unsigned multiplier;
   int shift;

@@ -268,16 +268,6 @@ inline void supply(const MappedParameters& parameters, SharedStorage<Config>& sh
   }
 }
 
-/// The first tiles wait for their maps, which lie in memory that nobody has read yet: each takes as
-/// long as a load. One thread.
-template <class Config>
-inline void prefetch_maps(const MappedParameters& parameters) {
-  prefetch_tensor_map(parameters.key);
-  prefetch_tensor_map(parameters.query);
-  prefetch_tensor_map(parameters.value);
-  if constexpr (Config::kTmaStore) prefetch_tensor_map(parameters.output);
-}
-
 template <class Config>
 inline void attention(const MappedParameters& parameters) {
   static_assert(Config::kSharedBytes == sizeof(SharedStorage<Config>),

@@ -9,6 +9,16 @@
 
 namespace heddle::fa3 {
 
+/// The first tiles wait for their maps, which lie in memory that nobody has read yet: each takes as
+/// long as a load. One thread.
+template <class Config>
+inline void prefetch_maps(const MappedParameters& parameters) {
+  prefetch_tensor_map(parameters.key);
+  prefetch_tensor_map(parameters.query);
+  prefetch_tensor_map(parameters.value);
+  if constexpr (Config::kTmaStore) prefetch_tensor_map(parameters.output);
+}
+
 /// Place along an axis of a map: an axis of stride 0, whose entries are one, is one long there.
 inline int map_place(long long stride, int index) {
   return stride == 0 ? 0 : index;
