@@ -143,6 +143,10 @@ std::vector<Exchange> fa3(const Variant& variant, const KernelConfig& config) {
     list.push_back({"store, of each warpgroup", BarrierKind::kNamed, 1, Period::kQueryTile,
                     team_threads, "O lies in the slot of Q, for the TMA to store", teams});
   }
+  if (config.scheduler != TileScheduler::kTilePerBlock) {
+    list.push_back({"end of a store, of each warpgroup", BarrierKind::kNamed, 1, Period::kQueryTile,
+                    team_threads, "its warps go on as one", teams});
+  }
   list.push_back(
       block_barrier("start", 1, Period::kBlock, threads, "the mbarriers are initialised"));
   list.push_back(row_shuffles(config.warps * kWarpThreads));

@@ -41,7 +41,9 @@ struct Consumer {
 
   WorkItem item;  ///< the tile that has been left
   ScoreScale<Config> scale;
+  int first_masked;  ///< the first block of which this warp's rows may not see all
   TeamRows<Config> rows;
+  FinishedRows<Config> finished;  ///< of the tile left
 
   Consumer(SharedStorage<Config>& storage, const MappedParameters& launch, int index)
       : shared(storage),
@@ -70,7 +72,7 @@ struct Consumer {
     scale.apply(parameters, scores, first_key);
     mask.apply_score_hook(scores, parameters.scale, first_row, first_key);
     const bool may_hide = kFirst || Tiles::kGuarded;
-    if (may_hide && block >= work.range.first_masked) mask.apply(scores, first_row, first_key);
+    if (may_hide && block >= first_masked) mask.apply(scores, first_row, first_key);
     Rescale rescale;
 #pragma unroll
     for (float& entry : rescale.factor.value[0][0]) entry = 1.0f;
@@ -101,14 +103,18 @@ struct Consumer {
     }
   }
 
-  /// What the tile left is stored.
-  void store() {
+  /// The rows of the tile left, as they are to be stored.
+  void finish_rows() {
     const Work<Config> work(parameters, item);
     if constexpr (Config::kCheckedSum) {
       const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
       if (!work.is_empty()) lost.make_up(rows.softmax, rows.output);
     }
-    storing.store(rows, work, tiles, products.loader);
+    finished = rows.finish(parameters, work, storing.warp_row());
+    if constexpr (Config::kLateStore) storing.meet();
+  }
+  void store() {
+    storing.store(finished, Work<Config>(parameters, item), tiles, products.loader);
   }
 
   /// A block of which this team sees nothing: it keeps step with the others.
@@ -116,8 +122,10 @@ struct Consumer {
     products.wait_keys();
     turns.take();
     turns.give();
+    sync_warp();  // lane 0 releases the slots for all of them
     products.release_keys();
     products.wait_values();
+    sync_warp();
     products.release_values();
   }
 
@@ -191,26 +199,34 @@ struct Consumer {
     }
   }
 
-  /// All key blocks of a tile that has some; leaves the unnormalised output.
-  void attend(const Work<Config>& work) {
+  /// The first block of a tile that this team works on; one before the tile's range if there is
+  /// none.
+  int first_block(const Work<Config>& work) {
+    return work.is_empty() ? work.range.begin - 1 : pass_hidden_blocks(work);
+  }
+
+  /// The key blocks of a tile from `block` on; leaves the unnormalised output. Beside the first
+  /// product the tile before is stored, if it is left.
+  void attend(const Work<Config>& work, int block, bool is_left) {
     const Mask<Config> mask{work.sequence, work.item};
-    scale.begin(parameters, work.item.batch, work.item.kv_head, [&](int row) {
-      return work.place(parameters, storing.warp_row() + fragment_row(row));
-    });
     Scores chains[kChains];
-    Scores& scores = chains[0];
-    const int block = pass_hidden_blocks(work);
-    if (Config::kSkipMasked && block < work.range.begin) return leave_tile();
     products.wait_keys();
     turns.take();
     products.multiply_query_key(chains, tiles.slot());
     turns.give();
     products.loader.products_started();
-    storing.finish(tiles, products.loader);
+    if (Config::kLateStore && is_left) store();
+    if constexpr (!Config::kLateStore) storing.finish(tiles, products.loader);
+    rows.clear();
+    first_masked = uniform(work.first_masked(parameters, storing.warp_row()));
+    scale.begin(parameters, work.item.batch, work.item.kv_head, [&](int row) {
+      return work.place(parameters, storing.warp_row() + fragment_row(row));
+    });
     scale.begin_block(parameters, block * Config::kTileN);
     products.template wait_scores<0>(chains);
-    exponentiate<true>(scores, mask, work, block);
-    products.round(scores);
+    exponentiate<true>(chains[0], mask, work, block);
+    if constexpr (Config::kLateStore) storing.finish(tiles, products.loader);
+    products.round(chains[0]);
     attend_others(chains, mask, work, block);
     leave_tile();
     wait_values(work, work.range.begin);
@@ -227,10 +243,35 @@ struct Consumer {
       next_tile.next();
       ring_guard(next_tile);
     }
-    if constexpr (Config::kTmaStore) return;
+    if constexpr (Config::kTmaStore && !Config::kLateStore) return;
     tiles.advance();
+    if constexpr (Config::kTmaStore) return;
     tiles.release();
     products.loader.queries_released();
+  }
+
+  /// All tiles.
+  void run() {
+    bool is_left = false;
+    for (;;) {
+      WorkItem next;
+      const bool more = tiles.next(next);
+      const Work<Config> work(parameters, next);
+      const int block = more ? first_block(work) : work.range.begin - 1;
+      if (block >= work.range.begin) {
+        attend(work, block, is_left);
+      } else {
+        if (is_left) store();
+        if (!more) return;
+        rows.clear();
+        if constexpr (Config::kLateStore) storing.finish(tiles, products.loader);
+        leave_tile();
+      }
+      finish_rows();
+      is_left = Config::kLateStore;
+      if constexpr (!Config::kLateStore) store();
+      if constexpr (!Config::kPersistent) return;
+    }
   }
 };
 
@@ -239,18 +280,7 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
   consumer.ring_guard(consumer.tiles.place());
-  WorkItem item;
-  while (consumer.tiles.next(item)) {
-    const Work<Config> work(parameters.attention, item);
-    consumer.rows.clear();
-    if (work.is_empty()) {
-      consumer.leave_tile();
-    } else {
-      consumer.attend(work);
-    }
-    consumer.store();
-    if constexpr (!Config::kPersistent) break;
-  }
+  consumer.run();
   consumer.storing.finish(consumer.tiles, consumer.products.loader);
   consumer.turns.finish();
 }

@@ -10,6 +10,7 @@
 #include "part/block_range.cuh"
 #include "part/descale.cuh"
 #include "part/exponent_base.cuh"
+#include "part/lane_row.cuh"
 #include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/reduce_lanes.cuh"
@@ -23,7 +24,7 @@ template <class Config>
 class ExactRow {
   using Element = typename Config::Element;
   using OutputElement = typename Config::OutputElement;
-  static constexpr int kColumns = ceil_divide(Config::kHeadDim, kWarpSize);
+  static constexpr int kColumns = LaneRow<Config>::kColumns;
 
  public:
   /// `head` counts from the item's.
@@ -39,20 +40,18 @@ class ExactRow {
     add_values();
   }
 
-  /// Calls store(column, entry) for this lane's entries of the normalised row.
-  template <class Store>
-  void store(Store store) const {
+  /// The normalised row.
+  LaneRow<Config> row() const {
     const WorkItem& item = mask_.item;
     const float descale = value_descale<Config>(parameters_, item.batch, item.kv_head);
     const double factor = static_cast<double>(descale) / sum_;  // a routine of its own: only one
     const float* means = value_mean<Config>(parameters_, item.batch, item.kv_head);
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
-      const int column = lane() + c * kWarpSize;
-      if (column >= Config::kHeadDim) continue;
+    LaneRow<Config> row;
+    row.fill([&](int c, int column) {
       const auto entry = static_cast<float>(output_[c] * factor);
-      store(column, means == nullptr ? entry : entry + means[column]);
-    }
+      return means == nullptr ? entry : entry + means[column];
+    });
+    return row;
   }
 
   /// In O, or among the partial results of a split.
@@ -82,8 +81,8 @@ class ExactRow {
 
  private:
   template <class Entry>
-  void store_to(Entry* row) const {
-    store([&](int column, float entry) { set_to(row[column], entry); });
+  void store_to(Entry* stored) const {
+    row().for_each([&](int column, float entry) { set_to(stored[column], entry); });
   }
 
   long long row_index() const {
@@ -183,18 +182,29 @@ class ExactRow {
   double output_[kColumns] = {};
 };
 
-/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored or
-/// staged. The lanes hold the bases as they hold a fragment's rows.
-template <int kThreadRows, class Redo>
-inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
+/// Which of a thread's rows of a fragment have a large base, a bit each.
+template <int kThreadRows>
+inline unsigned large_rows(const float (&bases)[kThreadRows]) {
   unsigned large = 0;
 #pragma unroll
   for (int row = 0; row < kThreadRows; ++row) large |= is_large_base(bases[row]) ? 1u << row : 0u;
+  return large;
+}
+
+/// The same of one of the warp's rows, for all lanes.
+inline bool is_large_row(unsigned large, int row) {
+  return ((shuffle(large, 4 * (row % 8)) >> (row / 8)) & 1u) != 0;
+}
+
+/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored.
+template <int kThreadRows, class Redo>
+inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
+  const unsigned large = large_rows(bases);
   if (!warp_any(large != 0)) return;
   sync_warp();
 #pragma unroll 1
   for (int row = 0; row < 8 * kThreadRows; ++row) {
-    if ((shuffle(large, 4 * (row % 8)) >> (row / 8)) & 1u) redo(row);
+    if (is_large_row(large, row)) redo(row);
   }
 }
 

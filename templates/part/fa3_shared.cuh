@@ -123,6 +123,13 @@ struct Work {
     }
   }
 
+  /// The first key block of which a row may not see all. Rows further down see more.
+  int first_masked(const AttentionParameters& parameters, int tile_row) const {
+    if constexpr (!Config::kCausal) return range.first_masked;
+    return BlockRange::of_tile<Config>(sequence, query_at(row(parameters, tile_row), 0), 1)
+        .first_masked;
+  }
+
   RowPlace place(const AttentionParameters& parameters, int tile_row) const {
     const auto at = row(parameters, tile_row);
     RowPlace place{item.head + head_at(at, 0), query_at(at, 0), true};

@@ -88,13 +88,17 @@ TEST_CASE("Barriers of a query tile are those that explain counts") {
   fa3.scheduler = TileScheduler::kTilePerBlock;
   fa3.tma_store = true;
   fa3.query_stages = 2;
-  for (const KernelConfig& config : {KernelConfig{.family = Family::kFa1}, fa3}) {
+  KernelConfig walks = fa3;  // here a tile for each block too
+  walks.scheduler = TileScheduler::kStatic;
+  KernelConfig from_registers = walks;
+  from_registers.tma_store = false;
+  for (const KernelConfig& config :
+       {KernelConfig{.family = Family::kFa1}, fa3, walks, from_registers}) {
     const int keys = 2 * config.tile_n;
     const Problem one = problem_of(DataType::kBf16, config.tile_m, keys);
     const Problem three = problem_of(DataType::kBf16, 3 * config.tile_m, keys);
     const HostConfig kernels = compile_for_host(compiler, one.variant, config, device());
     const long long of_tiles = 2 * predicted(one, config, Period::kKeyTile);
-    // fa3 has a block for each query tile.
     const long long of_block =
         config.family == Family::kFa3 ? predicted(one, config, Period::kBlock) : 0;
     INFO(canonical_text(config));
