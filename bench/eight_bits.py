@@ -2,12 +2,8 @@
 
 import torch
 
+import eight_bit_layout as layout
 import heddle_ctypes
-
-KEY_GROUP = 16
-# wgmma_8bit_key in templates/wgmma_fragment.cuh.
-KEY_ORDER = [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]
-SCALE_BLOCK = 128
 
 
 def _address(tensor):
@@ -38,12 +34,14 @@ class EightBitAttention:
             query=_address(q), key=_address(k), value=_address(v),
         )
         self.query, self.key = (torch.empty_like(tensor, dtype=torch.uint8) for tensor in (q, k))
-        self.value = torch.empty(self._value_shape(v), device=v.device, dtype=torch.uint8)
+        self.value = torch.empty(
+            layout.value_shape(value_layout, *v.shape), device=v.device, dtype=torch.uint8
+        )
         self.output = torch.empty_like(q)
         self.device = q.device
         self.log_sum_exp = self._floats(q.shape[:3])
         self.query_descale, self.key_descale = self._descale(q), self._descale(k)
-        self.value_descale = self._floats([1] if scales == "tensor" else v.shape[:2])
+        self.value_descale = self._floats(layout.value_descale_shape(scales, *v.shape[:2]))
         self._inputs = (q, k, v)
         self.quantising = self._arguments()
         self.launching = self._arguments()
@@ -55,22 +53,11 @@ class EightBitAttention:
         )
         self.quantise()
 
-    def _value_shape(self, v):
-        batch, heads, length, head_dim = v.shape
-        if self.value_layout == "rows":
-            return v.shape
-        return batch, heads, head_dim, -(-length // KEY_GROUP) * KEY_GROUP
-
     def _floats(self, shape):
         return torch.zeros(*shape, device=self.device, dtype=torch.float32)
 
     def _descale(self, tensor):
-        batch, heads, length, _ = tensor.shape
-        shapes = {
-            "tensor": [1], "head": [batch, heads], "token": [batch, heads, length],
-            "block": [batch, heads, -(-length // SCALE_BLOCK)],
-        }
-        return self._floats(shapes[self.scales])
+        return self._floats(layout.descale_shape(self.scales, *tensor.shape[:3]))
 
     def _arguments(self):
         return heddle_ctypes.Arguments(
@@ -101,7 +88,7 @@ class EightBitAttention:
         length = self.key.shape[2]
         value = self.value
         if self.value_layout == "transposed":
-            value = in_key_order(value)[..., :length].transpose(2, 3)
+            value = in_key_order(value, length).transpose(2, 3)
         return (
             numbers(self.query) * per_row(self.query_descale, self.query.shape),
             numbers(self.key) * per_row(self.key_descale, self.key.shape),
@@ -114,14 +101,9 @@ def numbers(elements):
     return elements.contiguous().view(torch.float8_e4m3fn).float()
 
 
-def in_key_order(transposed):
+def in_key_order(transposed, length):
     """[..., positions] in the order that 8-bit products want, as [..., keys]."""
-    groups = transposed.unflatten(-1, (-1, KEY_GROUP))
-    position = torch.empty(KEY_GROUP, dtype=torch.long, device=transposed.device)
-    position[torch.tensor(KEY_ORDER, device=transposed.device)] = torch.arange(
-        KEY_GROUP, device=transposed.device
-    )
-    return groups[..., position].flatten(-2)
+    return transposed[..., _index(layout.key_positions(length), transposed.device)]
 
 
 def per_row(descale, shape):
@@ -130,6 +112,9 @@ def per_row(descale, shape):
     if descale.numel() == 1:
         return descale.reshape(1, 1, 1, 1)
     factors = descale.reshape(batch, heads, -1)
-    if factors.shape[2] not in (1, rows):
-        factors = factors.repeat_interleave(SCALE_BLOCK, dim=2)[..., :rows]
-    return factors[..., None]
+    index = layout.scale_of_row(factors.shape[2], rows)
+    return factors[..., _index(index, descale.device)][..., None]
+
+
+def _index(places, device):
+    return torch.tensor(places, dtype=torch.long, device=device)

@@ -13,6 +13,7 @@ struct DbOptions {
   std::string file;
   std::vector<std::string> files;
   std::string filter;
+  std::string made_by;  ///< heddle, driver and NVRTC of a recording's rows; empty = the newest
   bool all = false;
   bool shipped = false;  ///< the entries that come with the library, not the file's
   bool json = false;

@@ -194,6 +194,9 @@ void register_db(const CommandSink& sink) {
   CLI::App& recording = add_action(verb, options, "record",
                                    "problems that are measured exhaustively, as text to replay");
   recording.add_option("-o,--output", options->file, "where to write")->required();
+  recording.add_option("--made-by", options->made_by,
+                       "only rows by a 'heddle …, driver …, NVRTC …' that contains this (default: "
+                       "of each problem those by the newest)");
   recording.callback([action] { *action = run_db_record; });
   CLI::App& regretting = add_action(
       verb, options, "regret", "what each way of searching would have cost on recorded problems");

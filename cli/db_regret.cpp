@@ -80,15 +80,26 @@ std::string summary_text(const RegretSummary& summary) {
       percent(summary.ranked_worst), percent(summary.local_mean), percent(summary.local_worst));
 }
 
+std::string problem_text(const Recording& recording) {
+  return canonical_text(recording.problem.variant) + ' ' + canonical_text(recording.problem.sizes);
+}
+
+/// What other versions have measured is another recording's.
+void tell_left_out(const Recording& recording) {
+  for (const auto& [versions, rows] : recording.left_out) {
+    print_note(
+        fmt::format("{} rows by {} are left out: {}", rows, versions, problem_text(recording)));
+  }
+}
+
 /// Those that can be judged: a search on the way has tried the best predicted only, which flatters
 /// it.
 bool is_whole(const Recording& recording) {
   const bool whole = static_cast<int>(recording.entries.size()) == recording.legal;
   if (!whole) {
-    print_note(fmt::format("left out, {} of {} legal configs are measured: {} {}",
-                           recording.entries.size(), recording.legal,
-                           canonical_text(recording.problem.variant),
-                           canonical_text(recording.problem.sizes)));
+    print_note(fmt::format("left out, {} of {} legal configs are measured by {}: {}",
+                           recording.entries.size(), recording.legal, recording.made,
+                           problem_text(recording)));
   }
   return whole;
 }
@@ -98,7 +109,9 @@ bool is_whole(const Recording& recording) {
 int run_db_record(const DbOptions& options) {
   const ResultsStore store(options.services.results_options());
   std::vector<Recording> whole;
-  for (Recording& recording : recordings_of(store.list())) {
+  for (Recording& recording : recordings_of(store.list(), options.made_by)) {
+    tell_left_out(recording);
+    if (recording.entries.empty()) continue;
     keep_legal(recording);
     if (is_whole(recording)) whole.push_back(std::move(recording));
   }

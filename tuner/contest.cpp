@@ -25,6 +25,41 @@ double ratio(const RaceOutcome& outcome, int id, int reference) {
       .median;
 }
 
+/// The best predicted first; an order that does not hang on what was measured.
+std::vector<Candidate*> by_prediction(std::vector<Candidate*> racers) {
+  const auto rank = [](const Candidate* racer) {
+    return std::pair(racer->prediction.seconds, canonical_text(racer->config));
+  };
+  std::sort(racers.begin(), racers.end(), [&](const Candidate* left, const Candidate* right) {
+    return rank(left) < rank(right);
+  });
+  return racers;
+}
+
+/// By ratios of times taken in the same rounds alone. Their medians are no order: one may beat a
+/// second, that a third, and the third the first. So all are put on the one scale that is stored,
+/// time over the baseline's, which tells the fastest; what equals it may win, but in place of the
+/// baseline only what is faster than that.
+Candidate* choose(const RaceOutcome& outcome, const std::vector<Candidate*>& finalists,
+                  Candidate* baseline, double noise) {
+  const auto racers = by_prediction(finalists);
+  const bool has_base = std::count(racers.begin(), racers.end(), baseline) > 0;
+  const Candidate* reference = has_base ? baseline : racers.front();
+  const Candidate* fastest = reference;
+  std::map<const Candidate*, double> cost{{reference, 1.0}};
+  for (const Candidate* racer : racers) {
+    cost[racer] = ratio(outcome, racer->id, reference->id);
+    if (cost[racer] < cost[fastest]) fastest = racer;
+  }
+  const auto equals_fastest = [&](const Candidate* racer) {
+    return racer == fastest || ratio(outcome, racer->id, fastest->id) <= 1 + noise;
+  };
+  if (has_base && equals_fastest(baseline)) return baseline;
+  return *std::find_if(racers.begin(), racers.end(), [&](const Candidate* racer) {
+    return (!has_base || cost[racer] < cost[baseline]) && equals_fastest(racer);
+  });
+}
+
 }  // namespace
 
 RaceOutcome Contest::race(const std::vector<Candidate*>& racers, const RaceRound& round) {
@@ -155,21 +190,12 @@ Contest::Result Contest::judge(const std::vector<Candidate*>& racers, Candidate*
     result.noise = std::max({interval.high - 1, 1 - interval.low, 0.0});
   }
   if (control >= 0) runner_.release(control);
-  const auto fastest =
-      std::min_element(result.finalists.begin(), result.finalists.end(),
-                       [](const Candidate* left, const Candidate* right) {
-                         return left->timing->median_seconds < right->timing->median_seconds;
-                       });
-  const int best = (*fastest)->id;
-  const Candidate* base = baseline != nullptr && baseline->failure.empty() ? baseline : nullptr;
-  for (Candidate* racer : result.finalists) {
-    if (base != nullptr) racer->relative = ratio(outcome, racer->id, base->id);
-    if (ratio(outcome, racer->id, best) > 1 + result.noise) continue;
-    const bool takes = result.winner == nullptr || racer == baseline ||
-                       (result.winner != baseline &&
-                        racer->prediction.seconds < result.winner->prediction.seconds);
-    if (takes) result.winner = racer;
+  if (baseline != nullptr && baseline->failure.empty()) {
+    for (Candidate* racer : result.finalists) {
+      racer->relative = ratio(outcome, racer->id, baseline->id);
+    }
   }
+  result.winner = choose(outcome, result.finalists, baseline, result.noise);
   return result;
 }
 

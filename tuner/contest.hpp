@@ -24,8 +24,9 @@ class Contest {
   void screen(const std::vector<Candidate*>& batch);
 
   /// Of those near the best, and `baseline` if it is not null, a last race with a second copy of
-  /// the leader as control. What is inside the noise counts as equal: then the baseline wins, else
-  /// the best predicted. Null where none is left.
+  /// the leader as control. What is inside the noise of the fastest counts as equal: then the
+  /// baseline wins, else the best predicted of those that are faster than the baseline by the
+  /// median of their ratios in this race. Null where none is left.
   struct Result {
     Candidate* winner = nullptr;
     double noise = 0;  ///< by how much the two copies differed, as a fraction

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <random>
-#include <sstream>
 
 #include "generator/cost_model.hpp"
 #include "tuner/contest.hpp"
@@ -14,26 +12,6 @@ namespace heddle {
 namespace {
 
 constexpr double kFailed = std::numeric_limits<double>::infinity();
-
-/// "nanoseconds@MHz nanoseconds@MHz".
-std::vector<double> samples_of(const Measurement& row) {
-  if (row.evidence != Evidence::kMeasured) return {};
-  std::vector<double> samples;
-  std::istringstream words(row.timings);
-  for (std::string word; words >> word;) {
-    double nanoseconds = 0;
-    if (parse_value(word.substr(0, word.find('@')), nanoseconds)) {
-      samples.push_back(nanoseconds * 1e-9);
-    }
-  }
-  if (samples.empty()) samples.push_back(row.median_seconds);
-  return samples;
-}
-
-std::string makers_of(const Provenance& origin) {
-  return "heddle " + origin.heddle_version + ", driver " + origin.driver_version + ", NVRTC " +
-         origin.nvrtc_version + ", " + origin.when;
-}
 
 std::vector<std::size_t> neighbours(const Recording& recording, std::size_t position) {
   const KernelConfig& config = recording.entries[position].config;
@@ -81,46 +59,6 @@ DeviceLimits limits_of(const DeviceClass& device) {
   limits.sm_count = device.sm_count;
   limits.l2_bytes = device.l2_bytes;
   return limits;
-}
-
-std::vector<Recording> recordings_of(const std::vector<Measurement>& rows) {
-  struct Best {
-    Recording::Entry entry;
-    std::string when;
-  };
-  std::map<std::string, Recording> recordings;
-  std::map<std::string, std::map<std::string, Best>> best;
-  for (const Measurement& row : rows) {
-    if (row.evidence == Evidence::kPredicted) continue;
-    const std::string key = canonical_text(row.variant) + ' ' + canonical_text(row.sizes) + ' ' +
-                            canonical_text(row.device);
-    Recording& recording = recordings[key];
-    recording.problem = {row.variant, row.sizes};
-    recording.device = row.device;
-    recording.made = std::max(recording.made, makers_of(row.provenance));
-    auto samples = samples_of(row);
-    const auto [place, is_first] = best[key].try_emplace(canonical_text(row.config));
-    Best& known = place->second;
-    const auto rank = [](std::size_t count, const std::string& when) {
-      return std::pair(count, when);
-    };
-    if (!is_first &&
-        rank(samples.size(), row.provenance.when) < rank(known.entry.seconds.size(), known.when)) {
-      continue;
-    }
-    known.when = row.provenance.when;
-    known.entry.config = row.config;
-    known.entry.seconds = std::move(samples);
-    known.entry.relative = row.relative;
-    known.entry.failure = row.failure;
-  }
-  std::vector<Recording> list;
-  for (auto& [key, recording] : recordings) {
-    for (auto& [config, known] : best[key]) recording.entries.push_back(std::move(known.entry));
-    recording.finish();
-    list.push_back(std::move(recording));
-  }
-  return list;
 }
 
 Replayed replay(const Recording& recording, Strategy strategy, std::uint64_t seed) {

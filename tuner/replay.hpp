@@ -2,6 +2,7 @@
 // Searches again through what was measured once: no device, no compiler. The data are the rows of
 // an exhaustive tuning, from a database or from a file (recording_file.hpp).
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Recording {
     double cost = 0;              ///< infinity for a failure
   };
   std::vector<Entry> entries;  ///< cheapest predicted first
+  /// Rows that are not in it, by the heddle, driver and NVRTC that made them.
+  std::map<std::string, int> left_out;
 
   /// Predictions, costs and order. A card is not as fast at the end of a search as at its start, so
   /// costs are times over the default's where all entries have them, else seconds.
@@ -38,8 +41,11 @@ struct Recording {
 /// Limits of the architecture with the device's own figures.
 DeviceLimits limits_of(const DeviceClass& device);
 
-/// Of several rows for one config that with the most samples counts, else the newest.
-std::vector<Recording> recordings_of(const std::vector<Measurement>& rows);
+/// Of each problem the rows by one heddle, driver and NVRTC: those with the newest row, or the
+/// newest of those whose "heddle …, driver …, NVRTC …" contains `made_by`; without entries where
+/// none does. Of several rows for one config that with the most samples counts, else the newest.
+std::vector<Recording> recordings_of(const std::vector<Measurement>& rows,
+                                     const std::string& made_by = "");
 
 struct Replayed {
   std::size_t tried = 0;

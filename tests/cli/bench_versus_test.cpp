@@ -1,5 +1,6 @@
 // Winners of databases in turns, on the fake GPU, whose times do not vary.
 #include <algorithm>
+#include <regex>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -105,6 +106,40 @@ TEST_CASE("db record leaves out what is not whole; db regret tells what it canno
   INFO(none.output << none.errors);
   CHECK(none.code == 1);
   CHECK_THAT(none.errors, Contains("no problem is recorded"));
+}
+
+TEST_CASE("db record takes the rows of one set of versions and counts the others") {
+  const TwoTunings tunings;
+  const HeddleProcess& heddle = tunings.heddle;
+  const auto record = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"db", "record",        "--results", heddle.path("40.db"),
+                                   "-o", heddle.path("x")};
+    words.insert(words.end(), more.begin(), more.end());
+    return heddle.run(words);
+  };
+  std::string rows = heddle.run({"db", "export", "--all", "--results", heddle.path("1.db")}).output;
+  const std::regex driver("driver_version: \"[^\"]*\""), when("when: \"[^\"]*\"");
+  REQUIRE(std::regex_search(rows, driver));
+  rows = std::regex_replace(rows, driver, "driver_version: \"99.8\"");
+  rows = std::regex_replace(rows, when, "when: \"2020-01-01T00:00:00Z\"");
+  const auto count = std::to_string(std::distance(
+      std::sregex_iterator(rows.begin(), rows.end(), driver), std::sregex_iterator()));
+  heddle.write("older.yaml", rows);
+  REQUIRE(heddle.run({"db", "import", "--results", heddle.path("40.db"), heddle.path("older.yaml")})
+              .code == 0);
+
+  const auto newest = record({});
+  INFO(newest.errors);
+  CHECK_THAT(newest.errors, Contains("40 of 852 legal configs are measured by heddle ") &&
+                                Contains(count + " rows by heddle ") &&
+                                Contains(", driver 99.8, NVRTC ") && Contains(" are left out: "));
+  const auto asked = record({"--made-by", "driver 99.8"});
+  INFO(asked.errors);
+  CHECK_THAT(asked.errors, Contains("1 of 852 legal configs are measured by heddle ") &&
+                               Contains("driver 99.8") && Contains("2020-01-01T00:00:00Z"));
+  const auto unknown = record({"--made-by", "driver 77.7"});
+  CHECK(unknown.code == 1);
+  CHECK_THAT(unknown.errors, Contains("driver 99.8") && Contains("0 problems"));
 }
 
 }  // namespace

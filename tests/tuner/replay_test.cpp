@@ -98,6 +98,50 @@ TEST_CASE("A recording holds every config once, its samples and its failures") {
   CHECK(again[0].best_cost() == recording.best_cost());
 }
 
+TEST_CASE("A recording is by one heddle, driver and NVRTC: the newest, or the one asked for") {
+  const auto by = [](std::vector<Measurement> rows, const Provenance& origin) {
+    for (Measurement& row : rows) row.provenance = origin;
+    return rows;
+  };
+  const auto all = made_up("a");
+  const Provenance newest{"13.0", "13.0", "0.1.0", "", "2025-03-01T00:00:00Z", ""};
+  const int kept = 30;
+  auto rows = by({all.begin(), all.begin() + kept}, newest);
+  // The others are faster, and more in number and samples: nothing that speaks for the newest.
+  const Provenance others[] = {{"12.8", "13.0", "0.1.0", "", "2025-02-01T00:00:00Z", ""},
+                               {"13.0", "12.8", "0.1.0", "", "2025-01-01T00:00:00Z", ""},
+                               {"13.0", "13.0", "0.0.9", "", "2025-01-02T00:00:00Z", ""}};
+  for (const Provenance& origin : others) {
+    for (Measurement row : by(all, origin)) {
+      row.timings = "1@1755 1@1755 1@1755 1@1755 1@1755 1@1755 1@1755 1@1755";
+      rows.push_back(row);
+    }
+  }
+  const int left_out = static_cast<int>(all.size());
+  const auto recordings = recordings_of(rows);
+  REQUIRE(recordings.size() == 1);
+  CHECK(recordings[0].entries.size() == kept);
+  CHECK(recordings[0].best_cost() > 1e-6);
+  CHECK(recordings[0].made == "heddle 0.1.0, driver 13.0, NVRTC 13.0, 2025-03-01T00:00:00Z");
+  CHECK(recordings[0].left_out ==
+        std::map<std::string, int>{{"heddle 0.1.0, driver 12.8, NVRTC 13.0", left_out},
+                                   {"heddle 0.1.0, driver 13.0, NVRTC 12.8", left_out},
+                                   {"heddle 0.0.9, driver 13.0, NVRTC 13.0", left_out}});
+
+  const auto asked = recordings_of(rows, "NVRTC 12.8");
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].entries.size() == all.size());
+  CHECK(asked[0].best_cost() == Approx(1e-9));
+  CHECK(asked[0].made == "heddle 0.1.0, driver 13.0, NVRTC 12.8, 2025-01-01T00:00:00Z");
+  CHECK(asked[0].left_out.at("heddle 0.1.0, driver 13.0, NVRTC 13.0") == kept);
+  // Of several that match, the newest.
+  CHECK(recordings_of(rows, "driver 13.0, NVRTC 13.0")[0].entries.size() == kept);
+  const auto unknown = recordings_of(rows, "driver 11.0");
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].entries.empty());
+  CHECK(unknown[0].left_out.size() == 4);
+}
+
 TEST_CASE("What strategies find in made-up worlds, for what they try") {
   struct Limits {
     Strategy strategy;

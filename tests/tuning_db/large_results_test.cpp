@@ -9,7 +9,6 @@
 
 using namespace heddle;
 using namespace heddle::testing_db;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -65,14 +64,14 @@ double first_answer(const std::string& path, int round) {
   REQUIRE(::pipe(report) == 0);
   const pid_t child = start_child([&] {
     const auto asked = row_of(round, round, 0);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     // With the shipped entries under it, which every process reads once.
     const auto shipped =
         std::make_shared<const std::vector<Measurement>>(parse_shipped_entries().rows);
     ResultsStore store({.path = path, .shipped = shipped});
     const auto found = store.find(asked.variant, asked.bucket, asked.device,
                                   [](const KernelConfig&) { return true; });
-    const double taken = seconds_since(start);
+    const double taken = watch.seconds();
     const bool right = found && found->match == Match::kExact && found->config == asked.config;
     const double told = right ? taken : -1;
     return ::write(report[1], &told, sizeof told) == sizeof told ? 0 : 1;

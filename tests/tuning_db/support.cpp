@@ -200,4 +200,24 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+namespace {
+
+/// Seconds that this thread has waited for a core since it began.
+double seconds_queued() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  double running = 0, queued = 0;  // ns
+  return file >> running >> queued ? queued * 1e-9 : 0;
+}
+
+}  // namespace
+
+// Wherever the two clocks are read apart, what lies between is counted.
+Stopwatch::Stopwatch()
+    : start_(std::chrono::steady_clock::now()), queued_before_(seconds_queued()) {}
+
+double Stopwatch::seconds() const {
+  const double queued = seconds_queued() - queued_before_;
+  return seconds_since(start_) - queued;
+}
+
 }  // namespace heddle::testing_db

@@ -69,4 +69,17 @@ bool passes_as_ordinary_user(const std::function<bool()>& body);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 
+/// For limits that must hold on a busy machine too: of the time since it was made it leaves out
+/// that in which this thread could have run and others had the cores. What the thread itself waits
+/// for, be it a lock, a file or a clock, counts; where the kernel does not tell, everything does.
+class Stopwatch {
+ public:
+  Stopwatch();
+  double seconds() const;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double queued_before_;
+};
+
 }  // namespace heddle::testing_db
