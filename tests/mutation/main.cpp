@@ -48,9 +48,9 @@ struct Session {
   std::map<std::string, std::set<std::string>> families;  ///< by header
 
   explicit Session(const Judge& judge) {
-    for (const PreparedProblem& problem : judge.problems()) {
-      for (const std::string& header : problem.headers) {
-        families[header].insert(std::string(enum_name(problem.small.config.family)));
+    for (const auto& problem : judge.problems()) {
+      for (const std::string& header : problem->headers()) {
+        families[header].insert(problem->family());
       }
     }
     for (const auto& [name, text] : judge.headers()) {
