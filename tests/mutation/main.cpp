@@ -41,7 +41,8 @@ std::vector<KnownMutant> read_known(const std::vector<std::string>& names) {
 
 /// The lists, the mutants, and who owns which header.
 struct Session {
-  std::vector<KnownMutant> equivalent = read_known({"equivalent.txt", "equivalent_fa3.txt"});
+  std::vector<KnownMutant> equivalent =
+      read_known({"equivalent.txt", "equivalent_fa3.txt", "equivalent_quantiser.txt"});
   std::vector<KnownMutant> survivors = read_known({"survivors.txt"});
   std::vector<KnownMutant> unjudged = read_known({"unjudged.txt"});
   std::vector<Mutant> mutants;
