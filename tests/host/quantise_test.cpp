@@ -123,6 +123,26 @@ TEST_CASE("zeros, NaN and infinity: a scale of 1, and NaN where they were") {
   }
 }
 
+TEST_CASE("one scale for more tiles than its block has threads") {
+  QuantiserCase subject = make_subject(ScaleKind::kTensor, 32, {});
+  Sizes& sizes = subject.problem.sizes;
+  sizes.batch = 33;  // 132 heads of a tile each; 128 threads
+  sizes.seqlen_q = sizes.seqlen_kv = 2;
+  InputNumbers numbers = quantiser_numbers(subject);
+  numbers.query.back() = 100;
+  check_against_reference(subject, numbers);
+}
+
+TEST_CASE("a column without a finite number has no mean and no say in a head's scale") {
+  QuantiserCase subject = make_subject(ScaleKind::kHead, 64, {false, true, true});
+  InputNumbers numbers = quantiser_numbers(subject);
+  for (int key = 0; key < subject.problem.sizes.seqlen_kv; ++key) {
+    const auto first = static_cast<std::size_t>(key) * 64;
+    numbers.key[first + 5] = numbers.value[first + 17] = key % 2 == 0 ? NAN : INFINITY;
+  }
+  check_against_reference(subject, numbers);
+}
+
 /// Quantised by its kernels, multiplied by fa3's: beside float64 over the originals.
 TEST_CASE("what the quantiser makes is what the kernels take") {
   QuantiserCase subject = make_subject(ScaleKind::kBlock, 64, {true, true, true});
