@@ -39,6 +39,10 @@ class Memory {
   HostBuffer buffer_;
 };
 
+constexpr const char* kArchitecture = "sm_90a";
+
+using Kernels = std::vector<std::shared_ptr<const HostKernel>>;
+
 /// One tensor's way through the kernels.
 class TensorRun {
  public:
@@ -64,7 +68,7 @@ class TensorRun {
     shift_.emplace("the shift", rows * sizeof(float), BufferAccess::kReadWrite);
   }
 
-  std::vector<HostFault> run(HostCompiler& compiler, unsigned seed,
+  std::vector<HostFault> run(const Kernels& kernels, unsigned seed,
                              const HostLaunchOptions& options) {
     QuantiseParameters parameters = quantiser_parameters(
         config_, sizes_,
@@ -76,8 +80,8 @@ class TensorRun {
       parameters.scale = scale_;
       parameters.log_sum_exp_shift = shift_->numbers();
     }
-    for (const QuantiserLaunch& launch : plan_.launches) {
-      auto faults = run_part(compiler, launch, parameters, options);
+    for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+      auto faults = run_part(*kernels.at(i), plan_.launches[i], parameters, options);
       if (!faults.empty()) return faults;
     }
     return {};
@@ -105,12 +109,11 @@ class TensorRun {
     return head_count() * static_cast<std::size_t>(rows) * config_.head_dim;
   }
 
-  std::vector<HostFault> run_part(HostCompiler& compiler, const QuantiserLaunch& launch,
+  std::vector<HostFault> run_part(const HostKernel& kernel, const QuantiserLaunch& launch,
                                   const QuantiseParameters& parameters,
                                   const HostLaunchOptions& options) {
-    const auto kernel = compiler.compile(emit_quantiser(config_, launch.part, "sm_90a"));
     const auto entry = reinterpret_cast<void (*)(QuantiseParameters)>(
-        kernel->symbol("heddle_" + std::string(enum_name(launch.part))));
+        kernel.symbol("heddle_" + std::string(enum_name(launch.part))));
     std::vector<HostBuffer> buffers;
     for (const Memory* memory : {&input_, &output_, &scales_, &means_, &workspace_}) {
       buffers.push_back(memory->buffer());
@@ -124,12 +127,12 @@ class TensorRun {
     MemoryMap map(buffers);
     map.add_image(reinterpret_cast<const void*>(entry));
     const BlockRun::Program program{[&] { entry(parameters); },
-                                    [&](const host::ThreadState* state) { kernel->enter(state); }};
+                                    [&](const host::ThreadState* state) { kernel.enter(state); }};
     const BlockShape block{launch.threads, launch.shared_bytes, 0, static_cast<int>(launch.grid)};
     auto faults = launch_on_host({launch.grid, block}, map, program, options);
     for (HostFault& fault : faults) {
-      fault.location = kernel->locate(fault.where);
-      fault.other_location = kernel->locate(fault.other);
+      fault.location = kernel.locate(fault.where);
+      fault.other_location = kernel.locate(fault.other);
     }
     return faults;
   }
@@ -146,22 +149,36 @@ class TensorRun {
 
 }  // namespace
 
-HostQuantised quantise_on_host(HostCompiler& compiler, const Problem& problem, DataType dtype,
-                               const HostTensors& inputs, const QuantiserRecipe& recipe,
-                               unsigned seed, const HostLaunchOptions& options) {
+HostQuantiser compile_quantiser_for_host(HostCompiler& compiler, const QuantiserConfigs& configs) {
+  const auto compile = [&](const QuantiserConfig& config) {
+    Kernels kernels;
+    for (const QuantiserPart part : quantiser_parts(config)) {
+      kernels.push_back(compiler.compile(emit_quantiser(config, part, kArchitecture)));
+    }
+    return kernels;
+  };
+  return {configs, compile(configs.query), compile(configs.key), compile(configs.value)};
+}
+
+HostQuantised quantise_on_host(const Problem& problem, const HostQuantiser& quantiser,
+                               const HostTensors& inputs, unsigned seed,
+                               const HostLaunchOptions& options) {
   require(reject_problem(problem));
-  const QuantiserConfigs configs = quantiser_configs(problem.variant, dtype, recipe);
+  const QuantiserConfigs& configs = quantiser.configs;
   const TensorShape keys = key_value_shape(problem);
   TensorRun query(configs.query, query_shape(problem), query_scale_shape(problem).count(),
                   inputs.query);
   TensorRun key(configs.key, keys, key_scale_shape(problem).count(), inputs.key);
   TensorRun value(configs.value, keys, value_scale_shape(problem).count(), inputs.value);
-  if (recipe.key_mean) query.shift_by(key, resolved_scale(problem.variant, problem.sizes));
+  if (configs.query.shift) query.shift_by(key, resolved_scale(problem.variant, problem.sizes));
   HostQuantised result;
-  for (TensorRun* tensor : {&key, &query, &value}) {  // Q's shift needs K's mean
-    result.faults = tensor->run(compiler, seed, options);
-    if (!result.faults.empty()) return result;
-  }
+  const auto run = [&](TensorRun& tensor, const Kernels& kernels) {
+    if (result.faults.empty()) result.faults = tensor.run(kernels, seed, options);
+  };
+  run(key, quantiser.key);  // first: Q's shift needs K's mean
+  run(query, quantiser.query);
+  run(value, quantiser.value);
+  if (!result.faults.empty()) return result;
   result.tensors = {query.elements(),
                     key.elements(),
                     value.elements(),

@@ -1,36 +1,15 @@
 #pragma once
-// Compiles a problem's kernels, with or without a mutant, runs them, and says what the product's
-// own checks find.
+// The problems, the headers that their kernels include, and the kernels with or without a mutant.
 
 #include <map>
-#include <optional>
-#include <set>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "generator/architecture.hpp"
-#include "runtime/host/attention.hpp"
 #include "tests/mutation/mutant.hpp"
-#include "tests/mutation/problems.hpp"
+#include "tests/mutation/prepared_problem.hpp"
 
 namespace heddle::mutation {
-
-/// A problem with all that does not change from mutant to mutant.
-struct PreparedProblem {
-  SmallProblem small;
-  Problem stated;  ///< what the results are compared with
-  AttentionResult reference;
-  AttentionResult baseline;
-  AttentionResult clean_reference;
-  std::vector<KernelSource> sources;
-  std::set<std::string> headers;  ///< that its kernels include
-  std::optional<HostRun> alike;   ///< by the config that gives the same bits
-
-  /// Any is, if `family` is empty.
-  bool is_of(const std::string& family) const {
-    return family.empty() || enum_name(small.config.family) == family;
-  }
-};
 
 class Judge {
  public:
@@ -38,23 +17,21 @@ class Judge {
   /// the kernels that mutants change.
   explicit Judge(const std::vector<std::string>& names = {});
 
-  const std::vector<PreparedProblem>& problems() const { return problems_; }
+  const std::vector<std::unique_ptr<const PreparedProblem>>& problems() const { return problems_; }
   /// The text of every mutable header that some kernel includes, by name.
   const std::map<std::string, std::string>& headers() const { return headers_; }
 
   /// Kernels of the problem with a mutant applied. Throws Error (kCompileFailed).
-  HostConfig compile(const PreparedProblem& problem, const Mutant& mutant);
-  /// What the checks find; empty = nothing.
-  std::string check(const PreparedProblem& problem, const HostConfig& kernels) const;
+  HostKernels compile(const PreparedProblem& problem, const Mutant& mutant);
+  /// Compiles those of the problem's kernels that the mutant leaves as they are, if it has so many
+  /// that this pays: processes that fork from here need not.
+  void compile_unchanged(const PreparedProblem& problem, const Mutant& mutant);
 
  private:
-  void prepare(SmallProblem small);
-  std::optional<HostRun> run_alike(const SmallProblem& small);
-  DeviceLimits limits_of(const SmallProblem& small) const;
+  void add(std::unique_ptr<const PreparedProblem> problem);
 
-  DeviceLimits limits_;
   HostCompiler compiler_;
-  std::vector<PreparedProblem> problems_;
+  std::vector<std::unique_ptr<const PreparedProblem>> problems_;
   std::map<std::string, std::string> headers_;
 };
 

@@ -17,8 +17,9 @@ Judge& judge() {
   return prepared;
 }
 
-/// Replaces the first `before` in a header and asks fa2's problems.
-Verdict verdict_of(const std::string& file, const std::string& before, const std::string& after) {
+/// Replaces the first `before` in a header and asks a family's problems.
+Verdict verdict_of(const std::string& file, const std::string& before, const std::string& after,
+                   const std::string& family = "fa2") {
   const std::size_t at = judge().headers().at(file).find(before);
   REQUIRE(at != std::string::npos);
   Mutant mutant;
@@ -27,7 +28,7 @@ Verdict verdict_of(const std::string& file, const std::string& before, const std
   mutant.length = static_cast<int>(before.size());
   mutant.replacement = after;
   Verdict result;
-  judge_mutants(judge(), {mutant}, {1, "fa2", 3},
+  judge_mutants(judge(), {mutant}, {1, family, 3},
                 [&](std::size_t, const Verdict& verdict) { result = verdict; });
   INFO(result.problem << ": " << result.reason);
   CHECK(!result.problem.empty() == (result.outcome != Outcome::kSurvived));
@@ -122,6 +123,18 @@ TEST_CASE("what a mutant ends in") {
     if (std::getenv("HEDDLE_HOST_CXX") != nullptr) return;  // not looked for on PATH
     const KilledCompiler killed;
     CHECK(verdict_of(softmax, "void clear()", "void clear(int)").outcome == Outcome::kUnjudged);
+  }
+  SECTION("a wrong answer of the quantiser") {
+    const Verdict verdict =
+        verdict_of("part/quantised_store.cuh", "? scale : 1.0f", "? 2 * scale : 1.0f", "quantiser");
+    CHECK(verdict.outcome == Outcome::kKilled);
+    CHECK(says(verdict, "wrong answer: query scales[0]"));
+  }
+  SECTION("a barrier that the quantiser lacks") {
+    const Verdict verdict =
+        verdict_of("kernel/quantise_columns.cuh", "sync_block();", "", "quantiser");
+    CHECK(verdict.outcome == Outcome::kKilled);
+    CHECK(says(verdict, "data race"));
   }
   SECTION("nothing") {
     CHECK(verdict_of(softmax, "void clear()", "inline void clear()").outcome == Outcome::kSurvived);

@@ -41,16 +41,17 @@ std::vector<KnownMutant> read_known(const std::vector<std::string>& names) {
 
 /// The lists, the mutants, and who owns which header.
 struct Session {
-  std::vector<KnownMutant> equivalent = read_known({"equivalent.txt", "equivalent_fa3.txt"});
+  std::vector<KnownMutant> equivalent =
+      read_known({"equivalent.txt", "equivalent_fa3.txt", "equivalent_quantiser.txt"});
   std::vector<KnownMutant> survivors = read_known({"survivors.txt"});
   std::vector<KnownMutant> unjudged = read_known({"unjudged.txt"});
   std::vector<Mutant> mutants;
   std::map<std::string, std::set<std::string>> families;  ///< by header
 
   explicit Session(const Judge& judge) {
-    for (const PreparedProblem& problem : judge.problems()) {
-      for (const std::string& header : problem.headers) {
-        families[header].insert(std::string(enum_name(problem.small.config.family)));
+    for (const auto& problem : judge.problems()) {
+      for (const std::string& header : problem->headers()) {
+        families[header].insert(problem->family());
       }
     }
     for (const auto& [name, text] : judge.headers()) {

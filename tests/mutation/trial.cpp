@@ -53,6 +53,7 @@ class Trials {
   }
 
   void start(const Mutant& mutant, std::size_t index, const Trial& trial) {
+    for (const PreparedProblem* problem : trial) judge_.compile_unchanged(*problem, mutant);
     children_.push_back(start_child(judge_, mutant, index, trial, options_.cpu_seconds));
   }
 
@@ -60,12 +61,13 @@ class Trials {
   Trial problems_for(const Mutant& mutant) {
     std::map<std::string, int>& caught = caught_[mutant.file];
     Trial trial;
-    for (const PreparedProblem& problem : judge_.problems()) {
-      const bool asked = problem.headers.contains(mutant.file) && problem.is_of(options_.family);
-      if (asked) trial.push_back(&problem);
+    for (const auto& problem : judge_.problems()) {
+      const bool asked =
+          problem->headers().contains(mutant.file) && problem->is_of(options_.family);
+      if (asked) trial.push_back(problem.get());
     }
     std::stable_sort(trial.begin(), trial.end(), [&](const auto* left, const auto* right) {
-      return caught[left->small.name] > caught[right->small.name];
+      return caught[left->name()] > caught[right->name()];
     });
     return trial;
   }
@@ -86,8 +88,8 @@ class Trials {
   /// A problem that catches a mutant has to pass without one.
   void check_unmutated(const std::string& name) {
     if (!checked_.insert(name).second) return;
-    for (const PreparedProblem& problem : judge_.problems()) {
-      if (problem.small.name == name) unchecked_.push_back(&problem);
+    for (const auto& problem : judge_.problems()) {
+      if (problem->name() == name) unchecked_.push_back(problem.get());
     }
   }
 

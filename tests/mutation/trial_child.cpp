@@ -65,7 +65,7 @@ void announce(int out, const std::string& step) {
 }
 
 std::string judge_refusal(const PreparedProblem& problem, const std::string& message) {
-  const std::string& name = problem.small.name;
+  const std::string& name = problem.name();
   const std::string reason = first_error(message);
   if (reason.empty()) return encode(Outcome::kUnjudged, name, message);
   const bool asserted = reason.find("static_assert") != std::string::npos ||
@@ -75,25 +75,25 @@ std::string judge_refusal(const PreparedProblem& problem, const std::string& mes
 
 std::string try_problem(Judge& judge, const PreparedProblem& problem, const Mutant& mutant,
                         double cpu_seconds, int out) {
-  announce(out, kCompiles + problem.small.name);
+  announce(out, kCompiles + problem.name());
   alarm(kWallSeconds);
-  HostConfig kernels;
+  HostKernels kernels;
   try {
     kernels = judge.compile(problem, mutant);
   } catch (const Error& error) {
     return judge_refusal(problem, error.what());
   }
-  announce(out, kRuns + problem.small.name);
+  announce(out, kRuns + problem.name());
   alarm(kWallSeconds);
   limit_cpu(cpu_seconds);
   std::string found;
   try {
-    found = judge.check(problem, kernels);
+    found = problem.check(kernels);
   } catch (const std::exception& error) {
-    return encode(Outcome::kUnjudged, problem.small.name, error.what());
+    return encode(Outcome::kUnjudged, problem.name(), error.what());
   }
   limit_cpu(0);
-  return found.empty() ? std::string() : encode(Outcome::kKilled, problem.small.name, found);
+  return found.empty() ? std::string() : encode(Outcome::kKilled, problem.name(), found);
 }
 
 std::string try_all(Judge& judge, const Mutant& mutant, const Trial& trial, double cpu_seconds,
