@@ -25,7 +25,8 @@ class GpuMachine {
     fs::create_symlink(HEDDLE_COMMAND, home_.path("heddle"));
     const auto beside = fs::path(HEDDLE_COMMAND).parent_path();
     fs::create_symlink(beside / "heddle_tune_worker", home_.path("heddle_tune_worker"));
-    for (const std::string name : {"gpu_run", "gpu_tuner_steps", "gpu_safety_steps"}) {
+    for (const std::string name :
+         {"gpu_run", "gpu_evidence_steps", "gpu_tuner_steps", "gpu_safety_steps"}) {
       fs::copy_file(fs::path(HEDDLE_SCRIPTS) / name, home_.path(name));
     }
     home_.write("problems", kTiny);
