@@ -1,6 +1,6 @@
 #include "cli/suites/profiled_suites.hpp"
 
-#include <algorithm>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -33,8 +33,10 @@ class Profiling {
     }
     line_.update("profiling", asked_, asked_);
     ++asked_;
-    return profiler_output(
+    const auto output = profiler_output(
         profiler_command(profiler_, collect_, entry, launches, run_.services.words()));
+    if (output) keep(entry, *output);
+    return output;
   }
   void count_read() { ++read_; }
 
@@ -51,11 +53,20 @@ class Profiling {
   }
 
  private:
+  /// All of it, beside the CSV: a profiler of another version may tell what is not looked for here.
+  void keep(const SuiteCase& entry, const std::string& output) {
+    if (run_.options.csv.empty()) return;
+    std::ofstream file(run_.options.csv + ".ncu", kept_ ? std::ios::app : std::ios::trunc);
+    file << "# " << entry.label << ", " << problem_words(entry.problem) << '\n' << output;
+    kept_ = true;
+  }
+
   const SuiteRun& run_;
   std::vector<std::string> collect_;
   std::string profiler_;
   ProgressLine line_{detect_terminal()};
   int asked_ = 0, read_ = 0, left_out_ = 0;
+  bool kept_ = false;
 };
 
 }  // namespace
