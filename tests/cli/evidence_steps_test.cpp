@@ -67,10 +67,9 @@ TEST_CASE("gpu_run suites leaves a section of the document for each suite, and s
   INFO(folder.printed);
   CHECK(code == 0);
   CHECK_THAT(folder.printed,
-             Contains("ncu: ") && Contains("suite decode: ") &&
-                 Contains("(estimate 15)") && Contains("suite lengths: left out") &&
-                 Contains("-- to copy: ") && Contains("SUITE_FLAGS='--samples 2'") &&
-                 Contains("scripts/gpu_run suites`") &&
+             Contains("ncu: ") && Contains("suite decode: ") && Contains("(estimate 15)") &&
+                 Contains("suite lengths: left out") && Contains("-- to copy: ") &&
+                 Contains("SUITE_FLAGS='--samples 2'") && Contains("scripts/gpu_run suites`") &&
                  Contains("suite.decode.md, suite.decode.svg") && Contains("== suites: "));
   CHECK_THAT(folder.left("suite.decode.md"), Contains("### decode") && Contains("Fake H200") &&
                                                  Contains("![decode](suite.decode.svg)"));
