@@ -1,6 +1,7 @@
 // The suite `bottlenecks` with a made-up profiler: what is read out of its CSV, what agrees.
 #include <catch2/catch.hpp>
 
+#include "cli/flags.hpp"
 #include "cli/suites/bottlenecks.hpp"
 #include "generator/cost_model.hpp"
 #include "generator/legality.hpp"

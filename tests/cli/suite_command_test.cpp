@@ -157,7 +157,7 @@ TEST_CASE("bottlenecks reads the units of each kernel that the profiler tells of
 
 TEST_CASE("a suite out of time tells what is missing, and writes what it has") {
   const HeddleProcess heddle;
-  for (const std::string& name : {"generations", "compile"}) {
+  for (const std::string name : {"generations", "compile"}) {
     const auto result =
         heddle.run(suite(name, {"--budget", "1e-9", "--csv", heddle.path("out.csv")}));
     INFO(name << "\n" << result.output << result.errors);
