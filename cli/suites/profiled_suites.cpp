@@ -31,7 +31,7 @@ class Profiling {
       ++left_out_;
       return std::nullopt;
     }
-    line_.update("profiling", asked_, asked_);
+    line_.update("profiling", asked_, asked_ + 1);  // how many follow, the caller knows
     ++asked_;
     const auto output = profiler_output(
         profiler_command(profiler_, collect_, entry, launches, run_.services.words()));
