@@ -67,6 +67,7 @@ def add_sweep_arguments(parser):
     parser.add_argument("--hidden", type=int, default=2048, help="heads * head_dim")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--csv", help="file to write, a line per cell and implementation")
+    parser.add_argument("--markdown", help="file to write: a table for each peer, as in the log")
     parser.add_argument(
         "--also-json", action="append", default=[], metavar="FILE",
         help="output of `heddle bench --json` (or `tune --json`): its families become columns",
@@ -128,8 +129,14 @@ def publish(comparison, options):
     print(comparison.table(), comparison.summary(), sep="\n\n")
     if options.also_json:
         print("\n* measured in another process, by heddle itself")
+    write_files(comparison, options, facts)
+
+
+def write_files(comparison, options, facts):
     if options.csv:
         comparison.write_csv(options.csv, facts)
+    if options.markdown:
+        comparison.write_markdown(options.markdown, facts)
 
 
 def random_inputs(cell):
@@ -212,12 +219,32 @@ def wrong_results(context, sweep, options):
     return wrong
 
 
+def measure_sweep(context, sweep, options, comparison, also):
+    """Adds all cells; the files hold those that are done, and an interruption keeps them."""
+    known_bars = bars.read(options.bars) if options.bars else {}
+    peers = {name: PEERS[name] for name in options.peers}
+    facts = environment()
+    try:
+        for cell in sweep:
+            times, note = measure(context, cell, options, peers)
+            times.update(also.get(cell, {}))
+            bar = bars.seconds(known_bars, cell, times.get("cudnn", []))
+            if bar:
+                times["bar"] = bar
+            comparison.add(cell, times, note)
+            write_files(comparison, options, facts)
+            torch.cuda.empty_cache()
+    except KeyboardInterrupt:
+        done = len(comparison.cells)
+        print(f"compare.py: interrupted after {done} of {len(sweep)} cells", file=sys.stderr)
+        return 130
+    return 0
+
+
 def run(options):
     torch.manual_seed(options.seed or torch.seed())
     print(f"seed {torch.initial_seed()}")
     also = also_measured(options)
-    known_bars = bars.read(options.bars) if options.bars else {}
-    peers = {name: PEERS[name] for name in options.peers}
     sweep = cells.sweep(
         options.head_dims, options.masks, options.lengths, options.tokens, options.hidden,
         options.dtype,
@@ -230,16 +257,10 @@ def run(options):
             print(f"WRONG {line}", file=sys.stderr)
         if wrong:
             return 1
-        for cell in sweep:
-            times, note = measure(context, cell, options, peers)
-            times.update(also.get(cell, {}))
-            bar = bars.seconds(known_bars, cell, times.get("cudnn", []))
-            if bar:
-                times["bar"] = bar
-            comparison.add(cell, times, note)
-            torch.cuda.empty_cache()
-    publish(comparison, options)
-    return 0
+        status = measure_sweep(context, sweep, options, comparison, also)
+    if comparison.cells:
+        publish(comparison, options)
+    return status
 
 
 def exit_code(run, options):

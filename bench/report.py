@@ -127,6 +127,36 @@ class Comparison:
                 )
         return "\n".join(lines)
 
+    def markdown(self, peer):
+        """Rates of the subject by kind and length; its ratio to the peer in brackets."""
+        lengths = sorted({cell.length for cell, _, _ in self.cells})
+        rows = {}
+        for cell, times, _ in self.cells:
+            ratio = self.ratio(times, peer)
+            if ratio is None:
+                continue
+            rate = cell.flops / statistics.median(times[self.subject]) * 1e-12
+            row = rows.setdefault(f"d {cell.head_dim} {cell.mask}", {})
+            row[cell.length] = f"{rate:.0f} ({ratio:.2f})"
+        lines = [
+            "| | " + " | ".join(str(length) for length in lengths) + " |",
+            "|---|" + "---|" * len(lengths),
+        ]
+        for kind, cells in rows.items():
+            entries = [cells.get(length, "-") for length in lengths]
+            lines.append(f"| {kind} | " + " | ".join(entries) + " |")
+        return "\n".join(lines)
+
+    def write_markdown(self, path, facts):
+        """For each peer the table and what it comes to, below what both are quoted with."""
+        parts = [", ".join(f"{name} {value}" for name, value in facts.items())]
+        for peer in self.peers():
+            own = [line for line in self.summary().splitlines() if f"/{peer}," in line]
+            title = f"TFLOP/s of {self.subject}, and {self.subject}/{peer} in brackets:"
+            parts += [title, self.markdown(peer), "\n".join(own)]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n\n".join(parts) + "\n")
+
     def write_csv(self, path, facts):
         """A line per cell and implementation; every line says where and how it was measured."""
         columns = ["head_dim", "mask", "length", "batch", "heads", "dtype", "implementation"]

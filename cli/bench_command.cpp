@@ -117,6 +117,14 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
   verb.add_option("--csv", suite.csv, "of a suite: file for a line for each measurement")
       ->needs(name);
   verb.add_option("--svg", suite.svg, "of a suite: file for its plot")->needs(name);
+  verb.add_option("--markdown", suite.markdown,
+                  "of a suite: file for its table with GPU, driver, date and command, as "
+                  "docs/evidence.md has them")
+      ->needs(name);
+  verb.add_option("--budget", suite.budget,
+                  "of a suite: begin nothing more after so many seconds; what is missing is named")
+      ->check(CLI::PositiveNumber)
+      ->needs(name);
   verb.add_option("--peers", suite.peers,
                   "of a suite: figures of others, in the form of bench/peers.yaml")
       ->needs(name);

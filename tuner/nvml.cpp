@@ -35,6 +35,7 @@ struct Api {
   Result (*utilization)(DeviceHandle, Utilization*) = nullptr;
   Result (*processes)(DeviceHandle, unsigned*, ProcessInfo*) = nullptr;
   const char* (*text)(Result) = nullptr;
+  Result (*driver_version)(char*, unsigned) = nullptr;  ///< may be missing
 };
 
 std::string process_name(unsigned pid) {
@@ -68,6 +69,8 @@ struct Nvml::State {
       problem = fmt::format("no NVML: '{}' could not be opened", name);
       return false;
     }
+    api.driver_version =
+        reinterpret_cast<Result (*)(char*, unsigned)>(dlsym(library, "nvmlSystemGetDriverVersion"));
     return resolve(library, "nvmlInit_v2", api.init) &&
            resolve(library, "nvmlShutdown", api.shutdown) &&
            resolve(library, "nvmlDeviceGetHandleByPciBusId_v2", api.find) &&
@@ -121,6 +124,13 @@ std::optional<GpuActivity> Nvml::activity() {
     return std::nullopt;
   }
   return GpuActivity{static_cast<int>(utilization.gpu), state.users()};
+}
+
+std::string Nvml::driver_version() const {
+  constexpr unsigned kBytes = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+  char text[kBytes] = {};
+  if (state_->device == nullptr || state_->api.driver_version == nullptr) return {};
+  return state_->api.driver_version(text, kBytes) == kSuccess ? text : "";
 }
 
 const std::string& Nvml::problem() const {

@@ -32,6 +32,8 @@ class Nvml {
   /// nullopt = it cannot tell; problem() then says why.
   std::optional<GpuActivity> activity();
   const std::string& problem() const;
+  /// "580.159.04"; empty where it cannot tell.
+  std::string driver_version() const;
 
  private:
   struct State;

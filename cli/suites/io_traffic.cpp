@@ -1,5 +1,8 @@
 #include "cli/suites/io_traffic.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/terminal.hpp"
@@ -10,6 +13,9 @@ namespace {
 
 constexpr int kHeads = 16, kHeadDim = 64, kTokens = 16384;  // GPT-2 medium's heads
 constexpr int kPaperBatch = 64, kPaperLength = 1024;
+constexpr int kProfiledLengths[] = {1024, 4096, 16384};
+/// What the model is held to, of the bytes counted.
+constexpr double kModelTolerance = 0.15;
 
 constexpr Family kFamilies[] = {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3};
 constexpr Tint kTints[] = {Tint::kGrey, Tint::kPurple, Tint::kGreen, Tint::kBlue};
@@ -70,10 +76,38 @@ Plot io_plot(const std::vector<IoMeasurement>& measurements) {
   return plot;
 }
 
+/// How many predictions hold, and which do not; the paper's problem beside them is not asked.
+std::string model_verdict(const std::vector<IoMeasurement>& measurements) {
+  int counted = 0, within = 0;
+  std::string beyond;
+  for (const IoMeasurement& m : measurements) {
+    if (!m.counter_bytes || is_io_paper_problem(m.entry.problem)) continue;
+    ++counted;
+    // Of the counters, that is: the model's error over what was really moved.
+    const double error = m.counted_bytes / *m.counter_bytes - 1;
+    if (std::abs(error) <= kModelTolerance) {
+      ++within;
+    } else {
+      beyond += fmt::format("{} {} {} ({:+.0f} %)", beyond.empty() ? "; beyond:" : ",",
+                            enum_name(m.entry.config.family), m.entry.problem.sizes.seqlen_q,
+                            100 * error);
+    }
+  }
+  if (counted == 0) return "model beside counters: none were read";
+  return fmt::format("model within {:.0f} % of the counters in {} of {}{}", 100 * kModelTolerance,
+                     within, counted, beyond);
+}
+
 }  // namespace
 
 bool is_io_paper_problem(const Problem& problem) {
   return problem.sizes.batch == kPaperBatch && problem.sizes.seqlen_q == kPaperLength;
+}
+
+bool is_profiled(const Problem& problem) {
+  return is_io_paper_problem(problem) ||
+         std::find(std::begin(kProfiledLengths), std::end(kProfiledLengths),
+                   problem.sizes.seqlen_q) != std::end(kProfiledLengths);
 }
 
 std::vector<std::vector<SuiteCase>> io_cases(const std::vector<int>& lengths,
@@ -149,6 +183,7 @@ BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
     timings.push_back(m.timing);
   }
   report.notes = failure_notes(cases, timings);
+  report.notes.push_back(model_verdict(measurements));
   report.notes.push_back("paper: forward and backward together, here forward alone");
   for (const std::string& line : peers.cited({"fa1_paper"})) report.notes.push_back(line);
   report.plot = io_plot(measurements);

@@ -37,5 +37,7 @@ BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
 
 /// Whether it is the paper's problem.
 bool is_io_paper_problem(const Problem& problem);
+/// Whether its counters are read: a profiler takes its seconds for each.
+bool is_profiled(const Problem& problem);
 
 }  // namespace heddle

@@ -33,6 +33,24 @@ nlohmann::json json_value(const Value& value) {
   return is_count ? nlohmann::json(static_cast<long long>(*number)) : nlohmann::json(*number);
 }
 
+/// "NVIDIA H200, driver 580.159.04, CUDA 13.0, heddle 0.1.0, 2026-12-01, `heddle bench …`".
+std::string provenance(const Facts& facts) {
+  std::string text, command;
+  for (const auto& [name, value] : facts) {
+    if (name == "command") command = ", `" + value + '`';
+    if (name == "suite" || name == "command") continue;
+    const bool speaks_for_itself = name == "gpu" || name == "date";
+    text += (text.empty() ? "" : ", ") + (speaks_for_itself ? "" : name + ' ') + value;
+  }
+  return text + command;
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) text += ' ' + cell + " |";
+  return text + '\n';
+}
+
 }  // namespace
 
 std::string shown(const Value& value, const char* format) {
@@ -63,6 +81,24 @@ std::string report_text(const BenchSuiteReport& report, const Facts& facts) {
   text += '\n' + format_table(report.table);
   if (!report.notes.empty()) text += '\n';
   for (const std::string& line : report.notes) text += line + '\n';
+  return text;
+}
+
+std::string report_markdown(const BenchSuiteReport& report, const Facts& facts,
+                            const std::string& figure) {
+  std::string text = fmt::format("### {}\n\n{}.\n\n", report.suite, provenance(facts));
+  for (const std::string& line : report.method) text += "- " + line + '\n';
+  text += '\n';
+  for (std::size_t i = 0; i < report.table.size(); ++i) {
+    text += markdown_row(report.table[i]);
+    if (i > 0) continue;
+    text += '|';
+    for (std::size_t column = 0; column < report.table[0].size(); ++column) text += "---|";
+    text += '\n';
+  }
+  if (!figure.empty()) text += fmt::format("\n![{}]({})\n", report.suite, figure);
+  if (!report.notes.empty()) text += '\n';
+  for (const std::string& line : report.notes) text += "- " + line + '\n';
   return text;
 }
 

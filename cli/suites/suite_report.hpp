@@ -33,6 +33,10 @@ struct BenchSuiteReport {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string report_text(const BenchSuiteReport& report, const Facts& facts);
+/// The table as docs/evidence.md has it, method above, notes below; `figure` names the SVG beside
+/// it, or nothing.
+std::string report_markdown(const BenchSuiteReport& report, const Facts& facts,
+                            const std::string& figure = {});
 std::string report_csv(const BenchSuiteReport& report, const Facts& facts);
 std::string report_json(const BenchSuiteReport& report, const Facts& facts);
 

@@ -1,6 +1,7 @@
 #include "cli/suites/suites.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -10,13 +11,11 @@
 #include "cli/suites/accuracy.hpp"
 #include "cli/suites/compile_times.hpp"
 #include "cli/suites/decode.hpp"
-#include "cli/suites/dram_counters.hpp"
 #include "cli/suites/generations.hpp"
-#include "cli/suites/io_traffic.hpp"
 #include "cli/suites/lengths.hpp"
 #include "cli/suites/parallelism.hpp"
-#include "cli/suites/suite_bench.hpp"
-#include "cli/suites/sweep.hpp"
+#include "cli/suites/profiled_suites.hpp"
+#include "cli/suites/suite_run.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_file.hpp"
 #include "generator/legality.hpp"
@@ -26,63 +25,10 @@
 namespace heddle {
 namespace {
 
-/// What a suite runs with, and what it was measured on.
-struct SuiteRun {
-  const BenchSuiteOptions& options;
-  const ServiceFlags& services;
-  const ProblemFlags& problem;
-  Peers peers;
-  Facts facts;  ///< the suite adds the device and the compiler
-
-  std::vector<int> lengths() const {
-    return options.lengths.empty() ? kSweepLengths : options.lengths;
-  }
-};
-
-void add_nvrtc(SuiteRun& run, const Nvrtc& nvrtc) {
-  run.facts.emplace_back("nvrtc",
-                         fmt::format("{}.{}", nvrtc.major_version(), nvrtc.minor_version()));
-}
-
-std::unique_ptr<SuiteBench> open_bench(SuiteRun& run) {
-  auto bench = std::make_unique<SuiteBench>(run.services, run.options.samples);
-  const int version = bench->device().driver().version();
-  run.facts.emplace_back("gpu", bench->device().device_class().name);
-  run.facts.emplace_back("driver", fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10));
-  add_nvrtc(run, bench->compiler().nvrtc());
-  return bench;
-}
-
-FamilyChooser chooser_of(const SuiteBench& bench) {
-  return [&bench](const Problem& problem, Family family) {
-    const Choice choice = bench.choose(problem, family);
-    return SuiteCase{std::string(enum_name(family)), problem, choice.config, choice.match};
-  };
-}
-
-/// All cells one after the other, with a line of progress.
-std::vector<SuiteTiming> measure_cells(SuiteBench& bench,
-                                       const std::vector<std::vector<SuiteCase>>& cells) {
-  ProgressLine line(detect_terminal());
-  std::vector<SuiteTiming> all;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    line.update("measuring", static_cast<int>(i), static_cast<int>(cells.size()));
-    for (const SuiteTiming& timing : bench.measure(cells[i])) all.push_back(timing);
-  }
-  line.clear();
-  return all;
-}
-
-std::vector<SuiteCase> flat(const std::vector<std::vector<SuiteCase>>& cells) {
-  std::vector<SuiteCase> all;
-  for (const auto& cell : cells) all.insert(all.end(), cell.begin(), cell.end());
-  return all;
-}
-
 BenchSuiteReport run_pipeline(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto kernels = pipeline_kernels();
-  return ablation_report(kernels, bench->measure(ablation_cases(kernels)), run.peers);
+  return ablation_report(kernels, measure_cells(run, *bench, {ablation_cases(kernels)}), run.peers);
 }
 
 /// The flags among those given that say this problem again.
@@ -109,54 +55,17 @@ BenchSuiteReport run_accuracy(SuiteRun& run) {
   return accuracy_report(problem, table, run.peers);
 }
 
-/// Problems whose counters are read: a profiler takes its seconds for each.
-bool is_profiled(const Problem& problem) {
-  constexpr int kLengths[] = {1024, 4096, 16384};
-  return is_io_paper_problem(problem) || std::find(std::begin(kLengths), std::end(kLengths),
-                                                   problem.sizes.seqlen_q) != std::end(kLengths);
-}
-
-BenchSuiteReport run_io(SuiteRun& run) {
-  const auto bench = open_bench(run);
-  const auto cells = io_cases(run.lengths(), chooser_of(*bench));
-  const auto cases = flat(cells);
-  const auto timings = measure_cells(*bench, cells);
-  const std::string profiler = find_profiler();
-  std::vector<IoMeasurement> measurements;
-  bool any_read = false;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    IoMeasurement measurement{cases[i], timings[i], std::nullopt, 0, std::nullopt};
-    if (!reject(cases[i].problem.variant, cases[i].config, bench->limits())) {
-      measurement.asked_bytes = asked_bytes(cases[i], bench->limits());
-      measurement.counted_bytes = counted_hbm_bytes(cases[i], bench->limits());
-    }
-    if (!profiler.empty() && timings[i].measured() && is_profiled(cases[i].problem)) {
-      const int launches = plan_launch(cases[i].problem, cases[i].config, bench->limits()).count;
-      const auto command =
-          profiler_command(profiler, own_path(), cases[i], launches, run.services.words());
-      measurement.counter_bytes = read_dram_bytes(command, launches);
-      any_read = any_read || measurement.counter_bytes;
-    }
-    measurements.push_back(measurement);
-  }
-  const std::string how =
-      profiler.empty() ? "none: Nsight Compute (ncu) is not on PATH"
-      : any_read ? "dram__bytes_read.sum + dram__bytes_write.sum of Nsight Compute, one call, "
-                   "caches flushed before each kernel"
-                 : "none: ncu ran and told no bytes (its messages are above)";
-  return io_report(measurements, how, run.peers);
-}
-
 BenchSuiteReport run_parallelism(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cells = parallelism_cases(chooser_of(*bench));
-  return parallelism_report(flat(cells), measure_cells(*bench, cells), bench->limits(), run.peers);
+  return parallelism_report(flat(cells), measure_cells(run, *bench, cells), bench->limits(),
+                            run.peers);
 }
 
 BenchSuiteReport run_generations(SuiteRun& run) {
   const auto bench = open_bench(run);
   const auto cells = generation_cases(run.lengths(), chooser_of(*bench));
-  return generation_report(flat(cells), measure_cells(*bench, cells), run.peers);
+  return generation_report(flat(cells), measure_cells(run, *bench, cells), run.peers);
 }
 
 BenchSuiteReport run_decode(SuiteRun& run) {
@@ -167,7 +76,7 @@ BenchSuiteReport run_decode(SuiteRun& run) {
   });
   std::vector<std::vector<SuiteCase>> cells;
   for (const SuiteCase& entry : cases) cells.push_back({entry});
-  return decode_report(cases, measure_cells(*bench, cells), run.peers);
+  return decode_report(cases, measure_cells(run, *bench, cells), run.peers);
 }
 
 BenchSuiteReport run_compile_times(SuiteRun& run) {
@@ -176,16 +85,21 @@ BenchSuiteReport run_compile_times(SuiteRun& run) {
   const Compiler::Options options = run.services.compiler_options();
   add_nvrtc(run, *Nvrtc::load(options.nvrtc_path));
   run.facts.emplace_back("architecture", limits.architecture);
-  const auto cases = compile_cases(limits);
+  auto cases = compile_cases(limits);
   const int runs = std::min(run.options.samples, kMostRuns);
   ProgressLine line(detect_terminal());
   std::vector<CompileTimes> times;
   for (const SuiteCase& entry : cases) {
+    if (!run.has_time()) break;
     line.update("compiling", static_cast<int>(times.size()), static_cast<int>(cases.size()));
     times.push_back(measure_compile(entry, limits, options, runs));
   }
   line.clear();
-  return compile_report(cases, times, runs, run.peers);
+  const std::size_t left = cases.size() - times.size();
+  cases.resize(times.size());
+  BenchSuiteReport report = compile_report(cases, times, runs, run.peers);
+  if (left > 0) report.notes.push_back(fmt::format("{} kernels: no time left of --budget", left));
+  return report;
 }
 
 BenchSuiteReport run_lengths(SuiteRun& run) {
@@ -213,6 +127,7 @@ constexpr SuiteEntry kSuites[] = {
     {"fp8-accuracy", "what quantising to e4m3 costs (no GPU)", run_accuracy},
     {"generations", "unfused, fa1, fa2, fa3, fp8 over the sweep", run_generations, true},
     {"decode", "GB/s of K and V", run_decode},
+    {"bottlenecks", "the ceiling that explain names beside the profiler's", run_bottlenecks},
     {"compile", "cold and warm compile times (no GPU)", run_compile_times},
     {"lengths", "draws the CSV of bench/compare.py (no GPU)", run_lengths}};
 
@@ -278,7 +193,11 @@ int run_suite(const BenchSuiteOptions& options, const ServiceFlags& services,
   std::cout << (options.json ? report_json(report, run.facts) : report_text(report, run.facts));
   if (!options.csv.empty()) write_text_file("csv", options.csv, report_csv(report, run.facts));
   if (!options.svg.empty()) write_text_file("svg", options.svg, plot_svg(report.plot));
-  return kExitDone;
+  if (!options.markdown.empty()) {
+    const auto figure = std::filesystem::path(options.svg).filename().string();
+    write_text_file("markdown", options.markdown, report_markdown(report, run.facts, figure));
+  }
+  return run.failed ? kExitAnswerIsNo : kExitDone;
 }
 
 }  // namespace heddle

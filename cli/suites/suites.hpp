@@ -16,6 +16,8 @@ struct BenchSuiteOptions {
   std::string peers;         ///< in place of bench/peers.yaml as built in
   std::string csv;           ///< file to write
   std::string svg;           ///< file to write
+  std::string markdown;      ///< file to write: as docs/evidence.md has it
+  double budget = 0;         ///< seconds after which nothing more is begun; 0 = no limit
   int samples = 20;
   bool json = false;
 };

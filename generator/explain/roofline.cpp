@@ -52,17 +52,22 @@ Roofline roofline(const Problem& problem, const KernelConfig& config, const Devi
   return roof;
 }
 
-std::string lowest_ceilings(const Roofline& roof) {
+std::vector<std::string> binding_ceilings(const Roofline& roof) {
   constexpr double kTie = 0.995;
   double longest = 0;
   for (const Ceiling& each : roof.ceilings) longest = std::max(longest, each.seconds);
-  std::string text;
-  int count = 0;
+  std::vector<std::string> names;
   for (const Ceiling& each : roof.ceilings) {
-    if (longest == 0 || each.seconds < kTie * longest) continue;
-    text += (++count > 1 ? " = " : "") + each.name;
+    if (longest > 0 && each.seconds >= kTie * longest) names.push_back(each.name);
   }
-  return count > 1 ? text + " (tie)" : text;
+  return names;
+}
+
+std::string lowest_ceilings(const Roofline& roof) {
+  std::string text;
+  const auto names = binding_ceilings(roof);
+  for (const std::string& name : names) text += (text.empty() ? "" : " = ") + name;
+  return names.size() > 1 ? text + " (tie)" : text;
 }
 
 }  // namespace heddle

@@ -28,7 +28,9 @@ struct Roofline {
   std::vector<Ceiling> ceilings;
   std::string binding;  ///< the lowest
 };
-/// The lowest ceiling and those that are as low: "tensor = exp (tie)".
+/// The lowest ceiling and those that are as low.
+std::vector<std::string> binding_ceilings(const Roofline& roof);
+/// "tensor = exp (tie)".
 std::string lowest_ceilings(const Roofline& roof);
 
 Roofline roofline(const Problem& problem, const KernelConfig& config, const DeviceLimits& limits);

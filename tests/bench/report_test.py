@@ -124,6 +124,20 @@ class Ratios(unittest.TestCase):
         self.comparison.add(cells.Cell(64, "full", 2048, 8, 32), {"heddle": [1e-3]})
         self.assertEqual(self.comparison.table().splitlines()[-1].split()[-2:], ["-", "-"])
 
+    def test_markdown_is_the_table_of_the_log(self):
+        self.comparison.add(cells.Cell(128, "causal", 1024, 16, 16), {"heddle": [1e-3]})
+        self.assertEqual(
+            self.comparison.markdown("flash").splitlines(),
+            ["| | 512 | 1024 |", "|---|---|---|", "| d 64 full | 46 (2.00) | 34 (0.50) |"],
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "out.md")
+            self.comparison.write_markdown(path, {"gpu": "H200", "command": "compare.py --x"})
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        self.assertTrue(text.startswith("gpu H200, command compare.py --x\n\nTFLOP/s of heddle,"))
+        self.assertIn("\n\nheddle/flash, all: geometric mean 1.000 over 2 cells", text)
+
     def test_csv_lines_say_where_they_come_from(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out.csv")

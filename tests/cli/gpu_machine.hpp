@@ -22,7 +22,8 @@ class GpuMachine {
     const auto beside = std::filesystem::path(HEDDLE_COMMAND).parent_path();
     std::filesystem::create_symlink(beside / "heddle_tune_worker",
                                     home_.path("heddle_tune_worker"));
-    for (const std::string name : {"gpu_run", "gpu_tuner_steps", "gpu_safety_steps"}) {
+    for (const std::string name :
+         {"gpu_run", "gpu_evidence_steps", "gpu_tuner_steps", "gpu_safety_steps"}) {
       std::filesystem::copy_file(std::filesystem::path(HEDDLE_SCRIPTS) / name, home_.path(name));
     }
     home_.write("problems", kTinyProblems);

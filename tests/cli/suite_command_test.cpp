@@ -30,30 +30,36 @@ std::vector<std::string> suite(const std::string& name, const std::vector<std::s
   return words;
 }
 
-const std::vector<std::string> kOnGpu{"fa1-io", "fa2-parallelism", "fa3-pipeline", "generations",
-                                      "decode"};
+const std::vector<std::string> kOnGpu{"fa1-io",      "fa2-parallelism", "fa3-pipeline",
+                                      "generations", "decode",          "bottlenecks"};
 
-TEST_CASE("every suite prints method and sources and writes CSV and SVG") {
+TEST_CASE("every suite prints method and sources and writes CSV, SVG and Markdown") {
   auto names = kOnGpu;
   names.emplace_back("compile");
   for (const std::string& name : names) {
     const HeddleProcess heddle;
     const auto result =
-        heddle.run(suite(name, {"--csv", heddle.path("out.csv"), "--svg", heddle.path("out.svg")}));
+        heddle.run(suite(name, {"--csv", heddle.path("out.csv"), "--svg", heddle.path("out.svg"),
+                                "--markdown", heddle.path("out.md")}));
     INFO(name << "\n" << result.output << result.errors);
     REQUIRE(result.code == 0);
     CHECK_THAT(result.output, Catch::StartsWith(name + "; heddle ") && Contains("; date 20") &&
                                   Contains("command heddle bench --suite " + name) &&
-                                  Contains("; nvrtc 13.0") && Contains("date: "));
+                                  Contains("; nvrtc 13.0"));
+    if (name != "bottlenecks") CHECK_THAT(result.output, Contains("date: "));
     if (name != "compile") CHECK_THAT(result.output, Contains("; gpu Fake H200; driver CUDA 13.0"));
-    if (name == "fa1-io") {
+    if (name == "fa1-io" || name == "bottlenecks") {
       CHECK_THAT(result.output, Contains("counters: none: Nsight Compute (ncu) is not on PATH"));
     }
     const std::string csv = heddle.read("out.csv");
     CHECK_THAT(csv, Contains(",suite,heddle,date,command") && Contains("," + name + ","));
-    CHECK_THAT(heddle.read("out.svg"), Contains("<svg xmlns=") &&
-                                           Contains("prefers-color-scheme: dark") &&
-                                           (Contains("<circle ") || Contains("bar\" ")));
+    CHECK_THAT(heddle.read("out.md"), Contains("### " + name + "\n") && Contains("\n|---|") &&
+                                          Contains("`heddle bench --suite " + name) &&
+                                          Contains("![" + name + "](out.svg)"));
+    CHECK_THAT(heddle.read("out.svg"),
+               Contains("<svg xmlns=") && Contains("prefers-color-scheme: dark"));
+    if (name == "bottlenecks") continue;  // without counters nothing is drawn
+    CHECK_THAT(heddle.read("out.svg"), Contains("<circle ") || Contains("bar\" "));
   }
 }
 
@@ -121,7 +127,46 @@ TEST_CASE("fa1-io says where counters are missing, and reads them where a profil
   heddle.write("ncu", "#!/bin/sh\nexit 1\n");
   const auto broken = heddle.run(words);
   CHECK(broken.code == 0);
-  CHECK_THAT(broken.output, Contains("ncu ran and told no bytes"));
+  CHECK_THAT(broken.output, Contains("ncu ran and told nothing"));
+}
+
+TEST_CASE("bottlenecks reads the units of each kernel that the profiler tells of") {
+  HeddleProcess heddle;
+  const std::string script =
+      heddle.write("ncu",
+                   "#!/bin/sh\n"
+                   "while [ \"$1\" != --launch-count ]; do shift; done\n"
+                   "echo '\"ID\",\"gpu__time_duration.sum\",\"gpu__dram_throughput.avg.pct_of_peak_"
+                   "sustained_elapsed\"'\n"
+                   "echo '\"\",\"ns\",\"%\"'\n"
+                   "i=0; while [ $i -lt $2 ]; do echo \"\\\"$i\\\",\\\"1,000\\\",\\\"80\\\"\"\n"
+                   "i=$((i + 1)); done\n");
+  REQUIRE(::chmod(script.c_str(), 0700) == 0);
+  heddle.environment()["PATH"] = heddle.path("") + ":/usr/bin:/bin";
+  heddle.environment()["HEDDLE_NVML"] = HEDDLE_FAKE_NVML_PATH;
+  const auto result = heddle.run(suite("bottlenecks", {"--json"}));
+  INFO(result.output << result.errors);
+  REQUIRE(result.code == 0);
+  const auto json = nlohmann::json::parse(result.output);
+  REQUIRE(json["rows"].size() == 10);
+  for (const auto& row : json["rows"]) {
+    CHECK(row["hbm"] == 80);
+    CHECK((row["agrees"] == "busiest") == (row["named"] == "HBM"));
+  }
+  CHECK(json["rows"][0]["seconds"].get<double>() == Approx(3e-6));  // three kernels
+  CHECK(json["driver"] == "999.1, CUDA 13.0");
+}
+
+TEST_CASE("a suite out of time tells what is missing, and writes what it has") {
+  const HeddleProcess heddle;
+  for (const std::string name : {"generations", "compile"}) {
+    const auto result =
+        heddle.run(suite(name, {"--budget", "1e-9", "--csv", heddle.path("out.csv")}));
+    INFO(name << "\n" << result.output << result.errors);
+    CHECK(result.code == 0);
+    CHECK_THAT(result.output, Contains("no time left of --budget"));
+    CHECK_THAT(heddle.read("out.csv"), Contains(",suite,heddle,date,command"));
+  }
 }
 
 TEST_CASE("flags of suites are refused where they do not belong") {

@@ -49,6 +49,19 @@ TEST_CASE("a suite's CSV has unrounded figures and the facts on every line") {
   CHECK(table.text(0, "peer").empty());
 }
 
+TEST_CASE("a suite's Markdown is a section of docs/evidence.md") {
+  const Facts facts{{"suite", "sample"},         {"heddle", "1.2"}, {"date", "2026-12-01"},
+                    {"command", "heddle bench"}, {"gpu", "a card"}, {"driver", "9"}};
+  CHECK(report_markdown(sample_report(), facts) ==
+        "### sample\n\n"
+        "heddle 1.2, 2026-12-01, a card, driver 9, `heddle bench`.\n\n"
+        "- a shape\n- a method\n\n"
+        "| what | time |\n|---|---|\n| first | 1.0 us |\n\n"
+        "- peer: a source\n");
+  CHECK_THAT(report_markdown(sample_report(), facts, "sample.svg"),
+             Contains("\n\n![sample](sample.svg)\n\n- peer"));
+}
+
 TEST_CASE("a suite's JSON has null for what is not there") {
   const auto json = nlohmann::json::parse(report_json(sample_report(), kFacts));
   CHECK(json["suite"] == "sample");

@@ -67,6 +67,11 @@ HEDDLE_FAKE_EXPORT const char* nvmlErrorString(int result) {
   return result == kNotSupported ? "Not Supported" : "Not Found";
 }
 
+HEDDLE_FAKE_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
+  std::strncpy(text, "999.1", bytes);
+  return kSuccess;
+}
+
 /// Knows the fake driver's first device.
 HEDDLE_FAKE_EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
   static int first;
