@@ -96,7 +96,7 @@ KernelConfig with_split_keys(KernelConfig config) {
   if (config.family != Family::kFa3) return config;
   // Partial results are fp32, and go to the workspace from registers. Splits are for few rows of
   // queries: what serves many is neither searched nor measured beside them (candidates.cpp).
-  config.tma_store = config.late_store = config.ping_pong = config.skip_masked = false;
+  config.tma_store = config.ping_pong = config.skip_masked = false;
   config.tile_m = std::min(config.tile_m, 2 * kWarpgroupRows);
   config.warps = config.tile_m / 16;
   return config;

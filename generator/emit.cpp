@@ -38,7 +38,7 @@ constexpr PartTemplate kTemplates[] = {
     {KernelPart::kSplitCombine, "kernel/split_combine.cuh", "split::combine", ""},
     {KernelPart::kFa3Attention, "kernel/fa3.cuh", "fa3::attention",
      "tile_m tile_n warps stages running_max split_kv longest_first query_stages scheduler "
-     "ping_pong overlap warp_specialized tma_store late_store skip_masked pack_gqa"},
+     "ping_pong overlap warp_specialized tma_store skip_masked pack_gqa"},
     {KernelPart::kReference, "kernel/reference.cuh", "reference::attention",
      "tile_m tile_n split_kv longest_first reference"},
 };

@@ -72,7 +72,6 @@ struct KernelConfig {
   Overlap overlap = Overlap::kIntraWarpgroup;
   bool warp_specialized = true;
   bool tma_store = false;
-  bool late_store = false;
   bool skip_masked = false;
   bool pack_gqa = false;
   ReferenceKind reference = ReferenceKind::kFloat64;
@@ -105,8 +104,6 @@ struct KernelConfig {
               "fa3: a warpgroup of its own loads; without it warps that also multiply do"),
         field("tma_store", &KernelConfig::tma_store,
               "fa3: store O through shared memory by TMA instead of from registers"),
-        field("late_store", &KernelConfig::late_store,
-              "fa3: store a tile beside the first product of the next one"),
         field("skip_masked", &KernelConfig::skip_masked,
               "fa3, causal: a warpgroup skips key blocks of which it sees nothing"),
         field("pack_gqa", &KernelConfig::pack_gqa,

@@ -31,7 +31,6 @@ constexpr KnobRule kRules[] = {
     {"overlap", bit(Family::kFa3)},
     {"warp_specialized", bit(Family::kFa3)},
     {"tma_store", bit(Family::kFa3)},
-    {"late_store", bit(Family::kFa3)},
     {"skip_masked", bit(Family::kFa3), true},
     {"pack_gqa", bit(Family::kFa3)},
     {"reference", bit(Family::kReference)},

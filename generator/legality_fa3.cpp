@@ -58,40 +58,10 @@ Result check_fa3_partition(const KernelConfig& config) {
       });
 }
 
-/// A tile is stored beside the first product of the next one.
-Result check_late_store(const Variant& variant, const KernelConfig& config) {
-  if (!config.late_store) return std::nullopt;
-  const auto refuse_late = [](std::string_view field, std::string_view why) {
-    return refuse(
-        "late_store",
-        fmt::format("late_store=true with {}: {}; leave late_store at false", field, why));
-  };
-  if (config.scheduler == TileScheduler::kTilePerBlock) {
-    return refuse_late("scheduler=tile_per_block", "a block has no next tile");
-  }
-  if (config.query_stages != 2) {
-    return refuse_late(fmt::format("query_stages={}", config.query_stages),
-                       "the next tile's queries need a slot of their own");
-  }
-  if (!config.warp_specialized) {
-    return refuse_late("warp_specialized=false",
-                       "warps that load would wait for a slot that this store frees");
-  }
-  if (config.split_kv) {
-    return refuse_late("split_kv=true",
-                       "what a split leaves is fp32, and has no registers to wait in");
-  }
-  if (variant.dtype == DataType::kE4m3 && variant.head_dim > 192) {
-    return refuse_late(fmt::format("dtype=e4m3 and head_dim={}", variant.head_dim),
-                       "rows this wide have no registers to wait in");
-  }
-  return std::nullopt;
-}
 }  // namespace
 
 Result check_fa3(const Variant& variant, const KernelConfig& config) {
   return first_of([&] { return check_fa3_partition(config); },
-                  [&] { return check_late_store(variant, config); },
                   [&] { return check_fa3_roles(variant, config); });
 }
 

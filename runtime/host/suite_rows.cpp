@@ -57,31 +57,28 @@ class RowSource {
     const auto& candidates = candidates_of(row.problem.variant);
     if (candidates.empty()) return false;
     row.config = candidates[random_.next() % candidates.size()];
-    if (family_ == Family::kFa3) switch_others(row);
+    if (family_ == Family::kFa3) turn_off(row);
     if (!row.config.split_kv) factors[4] = 0;
     if (row.config.split_kv) row.problem.sizes.num_splits = kSplits[factors[4]];
     const KernelConfig& config = row.config;
-    for (const int knob :
-         {config.tile_m / 16, config.tile_n / 16, config.warps, config.stages,
-          int{config.query_in_registers}, static_cast<int>(config.running_max),
-          int{config.split_kv}, int{config.longest_first}, config.query_stages,
-          static_cast<int>(config.scheduler), int{config.ping_pong},
-          static_cast<int>(config.overlap), int{config.warp_specialized}, int{config.tma_store},
-          int{config.late_store}, int{config.skip_masked}, int{config.pack_gqa}}) {
+    for (const int knob : {config.tile_m / 16, config.tile_n / 16, config.warps, config.stages,
+                           int{config.query_in_registers}, static_cast<int>(config.running_max),
+                           int{config.split_kv}, int{config.longest_first}, config.query_stages,
+                           static_cast<int>(config.scheduler), int{config.ping_pong},
+                           static_cast<int>(config.overlap), int{config.warp_specialized},
+                           int{config.tma_store}, int{config.skip_masked}, int{config.pack_gqa}}) {
       factors.push_back(knob);
     }
     return true;
   }
 
  private:
-  /// What the tuner does not propose; the most of it that is legal.
-  void switch_others(HostSuiteRow& row) {
+  /// What the tuner does not propose, since it only costs time; the most of it that is legal.
+  void turn_off(HostSuiteRow& row) {
     KernelConfig config = row.config;
     if (random_.below(2) == 0) config.overlap = Overlap::kNone;
     if (random_.below(2) == 0) config.warp_specialized = false;
     if (reject(row.problem.variant, config, limits_)) config.warp_specialized = true;
-    config.late_store = random_.below(2) == 0;
-    if (reject(row.problem.variant, config, limits_)) config.late_store = false;
     row.config = config;
   }
 

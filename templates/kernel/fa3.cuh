@@ -43,7 +43,6 @@ struct Consumer {
   ScoreScale<Config> scale;
   int first_masked;  ///< the first block of which this warp's rows may not see all
   TeamRows<Config> rows;
-  FinishedRows<Config> finished;  ///< of the tile left
 
   Consumer(SharedStorage<Config>& storage, const MappedParameters& launch, int index)
       : shared(storage),
@@ -103,18 +102,14 @@ struct Consumer {
     }
   }
 
-  /// The rows of the tile left, as they are to be stored.
-  void finish_rows() {
+  /// What the tile left is stored.
+  void store() {
     const Work<Config> work(parameters, item);
     if constexpr (Config::kCheckedSum) {
       const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
       if (!work.is_empty()) lost.make_up(rows.softmax, rows.output);
     }
-    finished = rows.finish(parameters, work, storing.warp_row());
-    if constexpr (Config::kLateStore) storing.meet();
-  }
-  void store() {
-    storing.store(finished, Work<Config>(parameters, item), tiles, products.loader);
+    storing.store(rows, work, tiles, products.loader);
   }
 
   /// A block of which this team sees nothing: it keeps step with the others.
@@ -199,34 +194,27 @@ struct Consumer {
     }
   }
 
-  /// The first block of a tile that this team works on; one before the tile's range if there is
-  /// none.
-  int first_block(const Work<Config>& work) {
-    return work.is_empty() ? work.range.begin - 1 : pass_hidden_blocks(work);
-  }
-
-  /// The key blocks of a tile from `block` on; leaves the unnormalised output. Beside the first
-  /// product the tile before is stored, if it is left.
-  void attend(const Work<Config>& work, int block, bool is_left) {
+  /// All key blocks of a tile that has some; leaves the unnormalised output.
+  void attend(const Work<Config>& work) {
     const Mask<Config> mask{work.sequence, work.item};
+    first_masked = uniform(work.first_masked(parameters, storing.warp_row()));
+    scale.begin(parameters, work.item.batch, work.item.kv_head, [&](int row) {
+      return work.place(parameters, storing.warp_row() + fragment_row(row));
+    });
     Scores chains[kChains];
+    Scores& scores = chains[0];
+    const int block = pass_hidden_blocks(work);
+    if (Config::kSkipMasked && block < work.range.begin) return leave_tile();
     products.wait_keys();
     turns.take();
     products.multiply_query_key(chains, tiles.slot());
     turns.give();
     products.loader.products_started();
-    if (Config::kLateStore && is_left) store();
-    if constexpr (!Config::kLateStore) storing.finish(tiles, products.loader);
-    rows.clear();
-    first_masked = uniform(work.first_masked(parameters, storing.warp_row()));
-    scale.begin(parameters, work.item.batch, work.item.kv_head, [&](int row) {
-      return work.place(parameters, storing.warp_row() + fragment_row(row));
-    });
+    storing.finish(tiles, products.loader);
     scale.begin_block(parameters, block * Config::kTileN);
     products.template wait_scores<0>(chains);
-    exponentiate<true>(chains[0], mask, work, block);
-    if constexpr (Config::kLateStore) storing.finish(tiles, products.loader);
-    products.round(chains[0]);
+    exponentiate<true>(scores, mask, work, block);
+    products.round(scores);
     attend_others(chains, mask, work, block);
     leave_tile();
     wait_values(work, work.range.begin);
@@ -243,35 +231,10 @@ struct Consumer {
       next_tile.next();
       ring_guard(next_tile);
     }
-    if constexpr (Config::kTmaStore && !Config::kLateStore) return;
-    tiles.advance();
     if constexpr (Config::kTmaStore) return;
+    tiles.advance();
     tiles.release();
     products.loader.queries_released();
-  }
-
-  /// All tiles.
-  void run() {
-    bool is_left = false;
-    for (;;) {
-      WorkItem next;
-      const bool more = tiles.next(next);
-      const Work<Config> work(parameters, next);
-      const int block = more ? first_block(work) : work.range.begin - 1;
-      if (block >= work.range.begin) {
-        attend(work, block, is_left);
-      } else {
-        if (is_left) store();
-        if (!more) return;
-        rows.clear();
-        if constexpr (Config::kLateStore) storing.finish(tiles, products.loader);
-        leave_tile();
-      }
-      finish_rows();
-      is_left = Config::kLateStore;
-      if constexpr (!Config::kLateStore) store();
-      if constexpr (!Config::kPersistent) return;
-    }
   }
 };
 
@@ -280,7 +243,18 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
   consumer.ring_guard(consumer.tiles.place());
-  consumer.run();
+  WorkItem item;
+  while (consumer.tiles.next(item)) {
+    const Work<Config> work(parameters.attention, item);
+    consumer.rows.clear();
+    if (work.is_empty()) {
+      consumer.leave_tile();
+    } else {
+      consumer.attend(work);
+    }
+    consumer.store();
+    if constexpr (!Config::kPersistent) break;
+  }
   consumer.storing.finish(consumer.tiles, consumer.products.loader);
   consumer.turns.finish();
 }

@@ -10,7 +10,6 @@
 #include "part/block_range.cuh"
 #include "part/descale.cuh"
 #include "part/exponent_base.cuh"
-#include "part/lane_row.cuh"
 #include "part/log_sum_exp.cuh"
 #include "part/mask.cuh"
 #include "part/reduce_lanes.cuh"
@@ -24,7 +23,7 @@ template <class Config>
 class ExactRow {
   using Element = typename Config::Element;
   using OutputElement = typename Config::OutputElement;
-  static constexpr int kColumns = LaneRow<Config>::kColumns;
+  static constexpr int kColumns = ceil_divide(Config::kHeadDim, kWarpSize);
 
  public:
   /// `head` counts from the item's.
@@ -36,22 +35,23 @@ class ExactRow {
         head_(head),
         first_key_(range.begin * Config::kTileN),
         end_key_(minimum(range.end * Config::kTileN, mask.sequence.key_length)) {
-    find_largest();
-    add_values();
+    walk_keys();
   }
 
-  /// The normalised row.
-  LaneRow<Config> row() const {
+  /// Calls store(column, entry) for this lane's entries of the normalised row.
+  template <class Store>
+  void store(Store store) const {
     const WorkItem& item = mask_.item;
     const float descale = value_descale<Config>(parameters_, item.batch, item.kv_head);
-    const double factor = static_cast<double>(descale) / sum_;  // a routine of its own: only one
+    const double factor = static_cast<double>(descale) * inverse(sum_);
     const float* means = value_mean<Config>(parameters_, item.batch, item.kv_head);
-    LaneRow<Config> row;
-    row.fill([&](int c, int column) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const int column = lane() + c * kWarpSize;
+      if (column >= Config::kHeadDim) continue;
       const auto entry = static_cast<float>(output_[c] * factor);
-      return means == nullptr ? entry : entry + means[column];
-    });
-    return row;
+      store(column, means == nullptr ? entry : entry + means[column]);
+    }
   }
 
   /// In O, or among the partial results of a split.
@@ -80,9 +80,18 @@ class ExactRow {
   }
 
  private:
+  /// A division is a long routine, and takes as long to compile. Two steps of Newton's from fp32 are
+  /// as exact.
+  static double inverse(double sum) {
+    double inverse = static_cast<double>(fast_reciprocal(static_cast<float>(sum)));
+#pragma unroll
+    for (int step = 0; step < 2; ++step) inverse += inverse * (1.0 - sum * inverse);
+    return inverse;
+  }
+
   template <class Entry>
-  void store_to(Entry* stored) const {
-    row().for_each([&](int column, float entry) { set_to(stored[column], entry); });
+  void store_to(Entry* row) const {
+    store([&](int column, float entry) { set_to(row[column], entry); });
   }
 
   long long row_index() const {
@@ -127,37 +136,44 @@ class ExactRow {
     return mask_.hooked_score(sum, static_cast<double>(parameters_.scale), query_, key, head_);
   }
 
-  void find_largest() {
+  /// Twice over the keys, each lane with one of its own: for the largest logit, and then, with all
+  /// lanes a column each, for the sums. One loop for both is sooner compiled, but with scales ptxas
+  /// spills for it.
+  void walk_keys() {
+    constexpr int kPassesInCode = Config::kScaledInputs ? 2 : 1;
+#pragma unroll kPassesInCode
+    for (int pass = 0; pass < 2; ++pass) {
 #pragma unroll 1
-    for (int key = first_key_ + lane(); key < end_key_; key += kWarpSize) {
-      if (!sees(key)) continue;
-      const double logit = score(key);
-      if (logit > largest_) largest_ = logit;
-    }
-    largest_ = reduce_lanes<kWarpSize, 1>(
-        largest_, [](double left, double right) { return right > left ? right : left; });
-  }
-
-  /// Each lane finds the probability of a key; then all add the keys' values, a column each.
-  void add_values() {
-#pragma unroll 1
-    for (int first = first_key_; first < end_key_; first += kWarpSize) {
-      const int own = first + lane();
-      float probability = 0.0f;
-      if (sees(own)) {
-        const double exponent =
-            (score(own) - largest_) * static_cast<double>(parameters_.scale_log2);
-        probability = fast_exp2(static_cast<float>(exponent));
+      for (int first = first_key_; first < end_key_; first += kWarpSize) {
+        const int own = first + lane();
+        const bool is_seen = sees(own);
+        const double logit = is_seen ? score(own) : 0.0;
+        if (pass == 0) {
+          if (is_seen && logit > largest_) largest_ = logit;
+        } else {
+          add_values(first, is_seen, logit);
+        }
       }
-      sum_ += static_cast<double>(probability);
-      const float rounded = to_float(from_float<OutputElement>(probability));
-#pragma unroll 1
-      for (int i = 0; i < kWarpSize; ++i) {
-        const float weight = shuffle(rounded, i);
-        if (sees(first + i)) add_value(first + i, weight);
-      }
+      if (pass == 0) largest_ = lane_largest(largest_);
     }
     sum_ = lane_sum<kWarpSize, 1>(sum_);
+  }
+
+  static double lane_largest(double logit) {
+    return reduce_lanes<kWarpSize, 1>(
+        logit, [](double left, double right) { return right > left ? right : left; });
+  }
+
+  void add_values(int first, bool is_seen, double logit) {
+    const double exponent = (logit - largest_) * static_cast<double>(parameters_.scale_log2);
+    const float probability = is_seen ? fast_exp2(static_cast<float>(exponent)) : 0.0f;
+    sum_ += static_cast<double>(probability);
+    const float rounded = to_float(from_float<OutputElement>(probability));
+#pragma unroll 1
+    for (int i = 0; i < kWarpSize; ++i) {
+      const float weight = shuffle(rounded, i);
+      if (sees(first + i)) add_value(first + i, weight);
+    }
   }
 
   void add_value(int key, float weight) {
@@ -182,29 +198,18 @@ class ExactRow {
   double output_[kColumns] = {};
 };
 
-/// Which of a thread's rows of a fragment have a large base, a bit each.
-template <int kThreadRows>
-inline unsigned large_rows(const float (&bases)[kThreadRows]) {
+/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored or
+/// staged. The lanes hold the bases as they hold a fragment's rows.
+template <int kThreadRows, class Redo>
+inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
   unsigned large = 0;
 #pragma unroll
   for (int row = 0; row < kThreadRows; ++row) large |= is_large_base(bases[row]) ? 1u << row : 0u;
-  return large;
-}
-
-/// The same of one of the warp's rows, for all lanes.
-inline bool is_large_row(unsigned large, int row) {
-  return ((shuffle(large, 4 * (row % 8)) >> (row / 8)) & 1u) != 0;
-}
-
-/// Calls redo(row) with each of a warp's rows whose base is large, after all have been stored.
-template <int kThreadRows, class Redo>
-inline void for_each_large_row(const float (&bases)[kThreadRows], Redo redo) {
-  const unsigned large = large_rows(bases);
   if (!warp_any(large != 0)) return;
   sync_warp();
 #pragma unroll 1
   for (int row = 0; row < 8 * kThreadRows; ++row) {
-    if (is_large_row(large, row)) redo(row);
+    if ((shuffle(large, 4 * (row % 8)) >> (row / 8)) & 1u) redo(row);
   }
 }
 

@@ -18,30 +18,7 @@
 
 namespace heddle::fa3 {
 
-/// What a thread stores of a tile's two rows: their entries, rounded unless they are of a split.
-template <class Config, bool kSplit = Config::kSplitKv>
-struct StoredEntries {
-  RoundedRows<Config::kHeadDim / 8> entries;
-
-  void take(const Accumulator<1, Config::kHeadDim / 8>& output) {
-    entries = round_rows<typename Config::OutputElement>(output);
-  }
-};
-template <class Config>
-struct StoredEntries<Config, true> {
-  Accumulator<1, Config::kHeadDim / 8> entries;
-
-  void take(const Accumulator<1, Config::kHeadDim / 8>& output) { entries = output; }
-};
-
-/// ... and what they weigh.
-template <class Config>
-struct FinishedRows : StoredEntries<Config> {
-  float reference[2];
-  float sum[2];
-};
-
-/// What a thread has of a tile's rows while it is worked on.
+/// What a thread has of a tile's rows.
 template <class Config>
 struct TeamRows {
   using Output = Accumulator<1, Config::kHeadDim / 8>;
@@ -56,25 +33,8 @@ struct TeamRows {
     found_nonfinite = false;
   }
 
-  /// Rows that the loop did not get right are mended here, before they are rounded: whoever stores
-  /// them knows nothing of it. `warp_row` is the warp's first row in the tile.
-  FinishedRows<Config> finish(const AttentionParameters& parameters, const Work<Config>& work,
-                              int warp_row) {
-    softmax.finish();
-    normalise(parameters, work.item);
-    mend(parameters, work, warp_row);
-    FinishedRows<Config> finished;
-    finished.take(output);
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      finished.reference[row] = softmax.reference[row];
-      finished.sum[row] = softmax.sum[row];
-    }
-    return finished;
-  }
-
- private:
   void normalise(const AttentionParameters& parameters, const WorkItem& item) {
+    softmax.finish();
     const float descale = value_descale<Config>(parameters, item.batch, item.kv_head);
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
@@ -84,31 +44,7 @@ struct TeamRows {
     add_mean(value_mean<Config>(parameters, item.batch, item.kv_head));
   }
 
-  /// A row with a large base is worked out again (part/exact_rows.cuh), with its weight; others get
-  /// the values that are not finite and that they see, which the products were not shown
-  /// (part/warpgroup_sanitize.cuh).
-  void mend(const AttentionParameters& parameters, const Work<Config>& work, int warp_row) {
-    const unsigned large = large_rows(softmax.reference);
-    if (!warp_any(large != 0 || found_nonfinite)) return;
-    const Mask<Config> mask{work.sequence, work.item};
-#pragma unroll 1
-    for (int row = 0; row < 16; ++row) {
-      const RowPlace place = work.place(parameters, warp_row + row);
-      const bool is_large = is_large_row(large, row);
-      if (!place.exists || !(is_large || found_nonfinite)) continue;
-      const int head = place.head - work.item.head;
-      LaneRow<Config> mended;
-      if (is_large) {
-        const ExactRow<Config> exact(parameters, mask, work.range, place.query, head);
-        exact.store_weight();
-        mended = exact.row();
-      } else {
-        mended = nonfinite_values(parameters, mask, work.range, place.query, head);
-      }
-      mended.move_to(output, row, is_large);
-    }
-  }
-
+ private:
   /// Weights sum to 1, so what was taken off all values is added once; but not where a row saw
   /// none.
   void add_mean(const float* means) {
@@ -124,14 +60,11 @@ struct TeamRows {
   }
 };
 
-/// With kLateStore a tile is stored once the first product of the next one is under way, and runs
-/// meanwhile: its queries have to be there, and the reader is at their slot by then.
 template <class Config>
 class TeamStore {
   using Element = typename Config::OutputElement;
   using Tiles = Shape<Config>;
   using Reader = TileReader<Config::kQueryStages>;
-  using Rows = FinishedRows<Config>;
 
  public:
   TeamStore(SharedStorage<Config>& shared, const MappedParameters& maps, int team)
@@ -141,15 +74,18 @@ class TeamStore {
   int warp_row() const { return kWarpgroupRows * team_ + 16 * (warp() % 4); }
 
   /// Stores the rows and what they weigh. Rows that go by TMA go on to the next slot of `tiles`.
-  void store(const Rows& rows, const Work<Config>& work, Reader& tiles,
+  void store(TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
              TeamLoader<Config>& loader) {
+    rows.normalise(parameters_, work.item);
     if constexpr (Config::kTmaStore) {
       start(rows, work, tiles, loader);
     } else {
-      store_rows(rows, work);
+      store_rows(rows.output, work);
     }
-    store_weights(rows, work);
-    if constexpr (Config::kPersistent && !Config::kLateStore) meet();
+    store_weights(rows.softmax, work);
+    if constexpr (!Config::kTmaStore) redo_large_rows(rows, work, nullptr);
+    if (rows.found_nonfinite) add_nonfinite(work);
+    if constexpr (Config::kPersistent) meet();
   }
 
   /// The slot of the tile stored last is free once it has been read.
@@ -163,14 +99,9 @@ class TeamStore {
     }
   }
 
-  /// All of the team. After a tile's branches by row ptxas only sees from such a barrier that the
-  /// lanes of the next tile run as one; else it keeps descriptors and the places of rings out of
-  /// uniform registers, and moves them there before each product: up to 112 of 670 instructions.
-  void meet() const {
-    sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
-  }
-
  private:
+  using Softmax = typename WarpSoftmax<Config>::Type;
+
   /// A row of O, or of the partial results of a split.
   auto stored_row(const Work<Config>& work, const RowPlace& place) const {
     if constexpr (Config::kSplitKv) {
@@ -191,24 +122,24 @@ class TeamStore {
   }
 
   /// Straight from registers.
-  void store_rows(const Rows& rows, const Work<Config>& work) const {
+  void store_rows(const typename TeamRows<Config>::Output& output, const Work<Config>& work) const {
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
       const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row));
       if constexpr (Config::kSplitKv) {
-        if (place.exists) store_partial_row<Config>(rows.entries, row, stored_row(work, place));
+        if (place.exists) store_partial_row<Config>(output, row, stored_row(work, place));
       } else {
-        store_row<Config>(rows.entries, row, stored_row(work, place), place.exists);
+        store_fragment_row<Config>(output, row, stored_row(work, place), place.exists);
       }
     }
   }
 
   /// Of the four lanes that share two rows, two store what one of them weighs, at the same time.
-  void store_weights(const Rows& rows, const Work<Config>& work) const {
+  void store_weights(const Softmax& softmax, const Work<Config>& work) const {
     const int row = lane() % 4;
     const RowPlace place = work.place(parameters_, warp_row() + fragment_row(row % 2));
-    const float base = row == 0 ? rows.reference[0] : rows.reference[1];
-    const float sum = row == 0 ? rows.sum[0] : rows.sum[1];
+    const float base = row == 0 ? softmax.reference[0] : softmax.reference[1];
+    const float sum = row == 0 ? softmax.sum[0] : softmax.sum[1];
     if (row < 2 && place.exists && !is_large_base(base)) store_weight(base, sum, work, place);
   }
 
@@ -226,17 +157,47 @@ class TeamStore {
     }
   }
 
+  /// part/exact_rows.cuh's, for rows that are stored, or staged in `tile` for the TMA.
+  void redo_large_rows(const TeamRows<Config>& rows, const Work<Config>& work,
+                       unsigned char* tile) const {
+    for_each_large_row(rows.softmax.reference, [&](int row) {
+      const int tile_row = warp_row() + row;
+      const RowPlace place = work.place(parameters_, tile_row);
+      if (!place.exists) return;
+      const Mask<Config> mask{work.sequence, work.item};
+      const ExactRow<Config> exact(parameters_, mask, work.range, place.query,
+                                   place.head - work.item.head);
+      if constexpr (Config::kTmaStore) {
+        exact.store([&](int column, float entry) {
+          stage_entry(tile, Tiles::kQueryTile, tile_row, column, from_float<Element>(entry));
+        });
+      } else {
+        exact.store();
+      }
+      exact.store_weight();
+    });
+  }
+
+  void add_nonfinite(const Work<Config>& work) {
+    if constexpr (Config::kTmaStore) wait_all();
+    const Mask<Config> mask{work.sequence, work.item};
+    add_nonfinite_to_rows([&](int row) { return work.place(parameters_, warp_row() + row); },
+                          [&](const RowPlace& place) { return stored_row(work, place); },
+                          work.range, mask, parameters_);
+  }
+
   /// Whether this thread speaks to the TMA for its team.
   bool speaks() const {
     return warp() % 4 == 0 && lane() == 0;
   }
 
   /// The team's rows of Q make room for those of O, which the TMA takes from there.
-  void start(const Rows& rows, const Work<Config>& work, Reader& tiles,
+  void start(const TeamRows<Config>& rows, const Work<Config>& work, Reader& tiles,
              TeamLoader<Config>& loader) {
-    if constexpr (!Config::kLateStore) finish(tiles, loader);  // of a tile before one without keys
-    unsigned char* tile = shared_.query[Config::kLateStore ? tiles.left() : tiles.slot()];
-    stage_rows(rows.entries, tile, Tiles::kQueryTile, warp_row());
+    finish(tiles, loader);  // of a tile before one without keys
+    unsigned char* tile = shared_.query[tiles.slot()];
+    stage_fragment_rows<Element>(rows.output, tile, Tiles::kQueryTile, warp_row());
+    redo_large_rows(rows, work, tile);
     fence_async_shared();
     meet();
     const int first_query = work.first_query + kWarpgroupRows * team_;
@@ -249,10 +210,23 @@ class TeamStore {
       }
       store_commit();
     }
-    if constexpr (!Config::kLateStore) tiles.advance();
+    tiles.advance();
     is_storing_ = true;
     // With one slot the next tile's queries wait for this one's.
     if constexpr (Config::kQueryStages == 1) finish(tiles, loader);
+  }
+
+  /// Until the rows are in global memory, for all of the team to see.
+  void wait_all() {
+    if (speaks()) store_wait<0>();
+    meet();
+  }
+
+  /// All of the team. After a tile's branches by row ptxas only sees from such a barrier that the
+  /// lanes of the next tile run as one; else it keeps descriptors and the places of rings out of
+  /// uniform registers, and moves them there before each product: up to 112 of 670 instructions.
+  void meet() const {
+    sync_team(kFirstStoreBarrier + team_, kWarpgroupWarps * kWarpSize);
   }
 
   SharedStorage<Config>& shared_;

@@ -88,39 +88,6 @@ struct Accumulator {
   }
 };
 
-/// Moves every column tile to the place before it; the first makes room for `last`. Registers have
-/// no index that varies: a loop over columns takes turns at the first place instead. (Unrolled, such
-/// loops were a third of a kernel's time to compile.)
-template <int kColumnTiles>
-inline void rotate_columns(Accumulator<1, kColumnTiles>& rows, const float (&last)[4]) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-#pragma unroll
-    for (int c = 0; c < kColumnTiles - 1; ++c) rows.value[0][c][i] = rows.value[0][c + 1][i];
-    rows.value[0][kColumnTiles - 1][i] = last[i];
-  }
-}
-
-/// Of a warp's 16 rows, rounded: pairs of columns of each of a thread's two.
-template <int kColumnTiles>
-struct RoundedRows {
-  unsigned pair[kColumnTiles][2];
-};
-
-template <class Element, int kColumnTiles>
-inline RoundedRows<kColumnTiles> round_rows(const Accumulator<1, kColumnTiles>& rows) {
-  RoundedRows<kColumnTiles> rounded;
-#pragma unroll
-  for (int c = 0; c < kColumnTiles; ++c) {
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      const float* pair = &rows.value[0][c][2 * row];
-      rounded.pair[c][row] = pack(pair[0], pair[1], Element{});
-    }
-  }
-  return rounded;
-}
-
 /// The row of a thread's row index, counted from the warp's tile.
 inline int fragment_row(int thread_row) {
   return 16 * (thread_row / 2) + 8 * (thread_row % 2) + lane() / 4;

@@ -34,8 +34,6 @@ class TileReader {
   /// The tile of this slot once more.
   WorkItem item() const { return queue_.items[place_.slot()]; }
   RingPlace<kSlots> place() const { return place_; }
-  /// The slot before this one.
-  int left() const { return place_.left(); }
 
   /// Goes on to the next slot. Whoever needs neither number nor rows of the one left says so by
   /// release(), with all lanes of each warp.

@@ -8,9 +8,9 @@
 #include "instruction/thread.cuh"
 #include "instruction/types.cuh"
 #include "part/block_range.cuh"
-#include "part/lane_row.cuh"
 #include "part/mask.cuh"
 #include "part/nonfinite.cuh"
+#include "part/stored_entry.cuh"
 #include "part/value_entry.cuh"
 
 namespace heddle {
@@ -36,26 +36,30 @@ inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
   return true;
 }
 
-/// For each column the sum of the non-finite values in the masked blocks of `range` that a row sees.
-/// All lanes of a warp call it. `head` counts from the item's.
-template <class Config>
-inline LaneRow<Config> nonfinite_values(const AttentionParameters& parameters,
-                                        const Mask<Config>& mask, const BlockRange& range,
-                                        int query, int head) {
+/// Adds the non-finite values of the masked blocks of `range` to this warp's 16 stored rows, as far
+/// as they see them. `place_of(row)` tells where one is: its query, its head, whether it exists;
+/// `stored(place)` its first entry. All lanes call it after they have stored the rows.
+template <class Config, class PlaceOf, class Stored>
+inline void add_nonfinite_to_rows(PlaceOf place_of, Stored stored, const BlockRange& range,
+                                  const Mask<Config>& mask, const AttentionParameters& parameters) {
   const int first_key = maximum(range.begin, range.first_masked) * Config::kTileN;
   const int end_key = minimum(range.end * Config::kTileN, mask.sequence.key_length);
-  LaneRow<Config> row;
-  row.fill([&](int, int column) {
-    float sum = 0.0f;
+  sync_warp();
+#pragma unroll 1
+  for (int column = lane(); column < Config::kHeadDim; column += kWarpSize) {
 #pragma unroll 1
     for (int key = first_key; key < end_key; ++key) {
       const float value =
           value_entry<Config>(parameters, mask.item.batch, mask.item.kv_head, key, column);
-      if (!is_finite(value) && mask.visible(query, key, head)) sum += value;
+      if (is_finite(value)) continue;
+#pragma unroll 1
+      for (int row = 0; row < 16; ++row) {
+        const auto place = place_of(row);
+        if (!place.exists || !mask.visible(place.query, key, place.head - mask.item.head)) continue;
+        add_to(stored(place)[column], value);
+      }
     }
-    return sum;
-  });
-  return row;
+  }
 }
 
 }  // namespace heddle

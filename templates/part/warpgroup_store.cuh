@@ -23,23 +23,30 @@ inline void transpose_quad(unsigned (&value)[4]) {
   }
 }
 
-/// Stores one of a thread's two rows at `to` where the row exists. Four lanes share a row, and all
-/// call this: they exchange pairs of columns, so that each stores 16 bytes.
+/// Rounds one of a thread's two rows to Element and stores it at `to` where the row exists. Four
+/// lanes share a row, and all call this: they exchange pairs of columns, so that each stores 16
+/// bytes.
 template <class Config, int kColumnTiles>
-inline void store_row(const RoundedRows<kColumnTiles>& rows, int row,
-                      typename Config::OutputElement* to, bool exists) {
+inline void store_fragment_row(const Accumulator<1, kColumnTiles>& output, int row,
+                               typename Config::OutputElement* to, bool exists) {
+  using Element = typename Config::OutputElement;
 #pragma unroll
   for (int c = 0; c + 4 <= Config::kHeadDim / 8; c += 4) {
     unsigned packed[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) packed[i] = rows.pair[c + i][row];
+    for (int i = 0; i < 4; ++i) {
+      packed[i] =
+          pack(output.value[0][c + i][2 * row], output.value[0][c + i][2 * row + 1], Element{});
+    }
     transpose_quad(packed);
     const Bytes<16> bytes{{packed[0], packed[1], packed[2], packed[3]}};
     store_global_if(exists, to + 8 * (c + lane() % 4), bytes);
   }
 #pragma unroll
   for (int c = Config::kHeadDim / 32 * 4; c < Config::kHeadDim / 8; ++c) {
-    if (exists) store<4>(to + 8 * c + 2 * (lane() % 4), Bytes<4>{rows.pair[c][row]});
+    const unsigned packed =
+        pack(output.value[0][c][2 * row], output.value[0][c][2 * row + 1], Element{});
+    if (exists) store<4>(to + 8 * c + 2 * (lane() % 4), Bytes<4>{packed});
   }
 }
 

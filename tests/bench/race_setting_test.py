@@ -19,8 +19,8 @@ count = len(open(log).readlines())
 if "tma_store=true" in sys.argv and "split_kv=true" in sys.argv:
     sys.exit("heddle: tma_store=true with split_kv=true: no")
 drift = 1.0 + 0.01 * count
-factor = 0.8 if "late_store=true" in sys.argv else 1.0
-config = "family=fa3, tile_m=128, split_kv=true, late_store=false"
+factor = 0.8 if "ping_pong=true" in sys.argv else 1.0
+config = "family=fa3, tile_m=128, split_kv=true, ping_pong=false"
 print(json.dumps([{"config": config, "flops": 1e12, "seconds": factor * drift}]))
 """
 
@@ -41,17 +41,17 @@ class Race(unittest.TestCase):
             return [json.loads(line) for line in file]
 
     def test_ratio_is_of_neighbours_in_time(self):
-        bases, ratios = race_setting.race(self.heddle, [], ["late_store=true"], 3)
+        bases, ratios = race_setting.race(self.heddle, [], ["ping_pong=true"], 3)
         self.assertEqual(len(bases), 3)
-        for ratio in ratios["late_store=true"]:
+        for ratio in ratios["ping_pong=true"]:
             self.assertAlmostEqual(ratio, 1.25, delta=0.02)
             self.assertLess(ratio, 1.25)  # it ran later
         calls = self.calls()
         self.assertEqual(len(calls), 1 + 2 * 3)
         self.assertNotIn("--set", calls[0])
-        self.assertIn("late_store=false", calls[1])
-        self.assertIn("late_store=true", calls[2])
-        self.assertNotIn("late_store=false", calls[2])
+        self.assertIn("ping_pong=false", calls[1])
+        self.assertIn("ping_pong=true", calls[2])
+        self.assertNotIn("ping_pong=false", calls[2])
 
     def test_base_changes_both(self):
         race_setting.race(self.heddle, [], ["tile_m=64"], 1, base="split_kv=false")

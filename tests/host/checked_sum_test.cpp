@@ -76,7 +76,6 @@ TEST_CASE("blocks are made up for in every head dimension, team and schedule") {
       config.tile_m = 128, config.warps = 8;
       config.query_stages = 2, config.tma_store = true, config.ping_pong = true;
       config.scheduler = TileScheduler::kDynamic;
-      config.late_store = mask == MaskKind::kFull;
       config.skip_masked = mask == MaskKind::kCausal;
       const auto verdict = verify_checked_sum(problem, tensors, config);
       INFO(enum_name(mask) << ' ' << head_dim << ": " << verdict.explain());

@@ -63,16 +63,11 @@ TEST_CASE("fa3 walks several tiles per block, whatever lands when") {
         // keys.
         for (const auto& [seqlen_q, seqlen_kv] : {std::pair{300, 200}, std::pair{257, 330}}) {
           const Problem problem = problem_of(mask, seqlen_q, seqlen_kv);
-          for (const bool late : {false, true}) {
-            if (late && query_stages == 1) continue;
-            KernelConfig config = config_of(mask, query_stages, scheduler);
-            config.late_store = late;
-            const auto verdict =
-                verify(problem, make_inputs(problem, InputKind::kRising, 17), config);
-            INFO(canonical_text(config) << ' ' << enum_name(mask) << ' ' << seqlen_q << ' '
-                                        << seqlen_kv << ": " << verdict.explain());
-            CHECK(verdict.passed());
-          }
+          const auto verdict = verify(problem, make_inputs(problem, InputKind::kRising, 17),
+                                      config_of(mask, query_stages, scheduler));
+          INFO(enum_name(mask) << ' ' << enum_name(scheduler) << ' ' << query_stages << ' '
+                               << seqlen_q << ' ' << seqlen_kv << ": " << verdict.explain());
+          CHECK(verdict.passed());
         }
       }
     }
@@ -109,13 +104,9 @@ TEST_CASE("fa3 keeps NaN of hidden values from causal rows, and shows it to the 
   constexpr int kKey = 150, kColumn = 5;
   tensors.value[static_cast<std::size_t>(kKey * problem.variant.head_dim + kColumn)] = nan;
   for (const TileScheduler scheduler : kSchedulers) {
-    for (const int query_stages : {1, 2}) {
-      KernelConfig config = config_of(MaskKind::kCausal, query_stages, scheduler);
-      config.late_store = query_stages == 2 && scheduler != TileScheduler::kTilePerBlock;
-      const auto verdict = verify(problem, tensors, config);
-      INFO(canonical_text(config) << ": " << verdict.explain());
-      CHECK(verdict.passed());
-    }
+    const auto verdict = verify(problem, tensors, config_of(MaskKind::kCausal, 1, scheduler));
+    INFO(verdict.explain());
+    CHECK(verdict.passed());
   }
 }
 

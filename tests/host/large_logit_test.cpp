@@ -35,13 +35,6 @@ KernelConfig through_shared_memory() {
   return config;
 }
 
-KernelConfig stored_late() {
-  KernelConfig config = through_shared_memory();
-  config.scheduler = TileScheduler::kDynamic;
-  config.late_store = true;
-  return config;
-}
-
 KernelConfig in_splits(KernelConfig config, bool pack_gqa) {
   config.split_kv = true;
   config.pack_gqa = pack_gqa;
@@ -107,8 +100,8 @@ TEST_CASE("large logits, however rows are walked and stored") {
   const KernelConfig fa3 = config_of(Family::kFa3);
   for (const KernelConfig& config :
        {config_of(Family::kFa1), with(fa2, RunningMax::kEveryBlock), in_splits(fa2, false),
-        with(fa3, RunningMax::kEveryBlock), through_shared_memory(), stored_late(),
-        in_splits(fa3, false), in_splits(fa3, true)}) {
+        with(fa3, RunningMax::kEveryBlock), through_shared_memory(), in_splits(fa3, false),
+        in_splits(fa3, true)}) {
     check(compiler, causal, config, {200.0});
   }
 }
