@@ -154,6 +154,7 @@ Result legality::check_divides(std::string_view knob, int value, int unit, std::
   return refuse(std::string(knob),
                 fmt::format("{}={} is not a multiple of {} ({})", knob, value, unit, why));
 }
+
 std::optional<Rejection> reject(const Variant& variant, const KernelConfig& config,
                                 const DeviceLimits& limits) {
   return first_of([&] { return reject_variant(variant); },

@@ -80,8 +80,8 @@ class ExactRow {
   }
 
  private:
-  /// A division is a long routine, and takes as long to compile. Two steps of Newton's from fp32 are
-  /// as exact.
+  /// A division is a long routine, and takes as long to compile. Two steps of Newton's from fp32
+  /// leave less than what the result is rounded by.
   static double inverse(double sum) {
     double inverse = static_cast<double>(fast_reciprocal(static_cast<float>(sum)));
 #pragma unroll
