@@ -106,6 +106,12 @@ double quantile(std::vector<double> samples, double fraction) {
   return samples[below] + weight * (samples[above] - samples[below]);
 }
 
+void summarise(Timing& timing) {
+  timing.median_seconds = quantile(timing.seconds, 0.5);
+  timing.spread_seconds = quantile(timing.seconds, 0.75) - quantile(timing.seconds, 0.25);
+  timing.clock_mhz = median_clock_mhz(timing.clocks_mhz);
+}
+
 KernelSource spin_kernel_source(const std::string& architecture) {
   KernelSource source;
   source.entry = kSpinEntry;
@@ -179,10 +185,8 @@ std::vector<Timing> Meter::State::run(std::span<const Work> versions,
     for (std::size_t slot = version; slot < samples * count; slot += count) {
       timing.seconds.push_back(events.seconds_between(2 * slot, 2 * slot + 1));
     }
-    timing.median_seconds = quantile(timing.seconds, 0.5);
-    timing.spread_seconds = quantile(timing.seconds, 0.75) - quantile(timing.seconds, 0.25);
     timing.clocks_mhz = read_clocks_mhz(results, version, count);
-    timing.clock_mhz = median_clock_mhz(timing.clocks_mhz);
+    summarise(timing);
   }
   return timings;
 }

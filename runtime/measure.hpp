@@ -29,6 +29,9 @@ struct Timing {
 /// Value below which that fraction of the samples lies, interpolated; 0 for no samples.
 double quantile(std::vector<double> samples, double fraction);
 
+/// Its figures, from its samples.
+void summarise(Timing& timing);
+
 /// The spin kernel's source, to be compiled like any other; its cubin goes to Meter.
 KernelSource spin_kernel_source(const std::string& architecture);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tuner/last_race.hpp"
 #include "tuner/statistics.hpp"
 
 namespace heddle {
@@ -23,41 +24,6 @@ double ratio(const RaceOutcome& outcome, int id, int reference) {
   return median_interval(
              paired_ratios(outcome.timings.at(id).seconds, outcome.timings.at(reference).seconds))
       .median;
-}
-
-/// The best predicted first; an order that does not hang on what was measured.
-std::vector<Candidate*> by_prediction(std::vector<Candidate*> racers) {
-  const auto rank = [](const Candidate* racer) {
-    return std::pair(racer->prediction.seconds, canonical_text(racer->config));
-  };
-  std::sort(racers.begin(), racers.end(), [&](const Candidate* left, const Candidate* right) {
-    return rank(left) < rank(right);
-  });
-  return racers;
-}
-
-/// By ratios of times taken in the same rounds alone. Their medians are no order: one may beat a
-/// second, that a third, and the third the first. So all are put on the one scale that is stored,
-/// time over the baseline's, which tells the fastest; what equals it may win, but in place of the
-/// baseline only what is faster than that.
-Candidate* choose(const RaceOutcome& outcome, const std::vector<Candidate*>& finalists,
-                  Candidate* baseline, double noise) {
-  const auto racers = by_prediction(finalists);
-  const bool has_base = std::count(racers.begin(), racers.end(), baseline) > 0;
-  const Candidate* reference = has_base ? baseline : racers.front();
-  const Candidate* fastest = reference;
-  std::map<const Candidate*, double> cost{{reference, 1.0}};
-  for (const Candidate* racer : racers) {
-    cost[racer] = ratio(outcome, racer->id, reference->id);
-    if (cost[racer] < cost[fastest]) fastest = racer;
-  }
-  const auto equals_fastest = [&](const Candidate* racer) {
-    return racer == fastest || ratio(outcome, racer->id, fastest->id) <= 1 + noise;
-  };
-  if (has_base && equals_fastest(baseline)) return baseline;
-  return *std::find_if(racers.begin(), racers.end(), [&](const Candidate* racer) {
-    return (!has_base || cost[racer] < cost[baseline]) && equals_fastest(racer);
-  });
 }
 
 }  // namespace
@@ -174,28 +140,21 @@ Contest::Result Contest::shoot_out(std::vector<Candidate*> finalists, Candidate*
 
 Contest::Result Contest::judge(const std::vector<Candidate*>& racers, Candidate* baseline,
                                int control) {
-  RaceRound round{{}, kWarmUps + 1, samples_};
-  for (const Candidate* racer : racers) round.ids.push_back(racer->id);
-  if (control >= 0) round.ids.push_back(control);
-  const RaceOutcome outcome = race(racers, round);
-  Result result;
-  for (Candidate* racer : racers) {
-    if (racer->failure.empty()) result.finalists.push_back(racer);
-  }
-  if (result.finalists.empty()) return {};
-  const int reference = racers.front()->id;
-  if (control >= 0 && outcome.timings.count(control) > 0 && outcome.timings.count(reference) > 0) {
-    const auto interval = median_interval(
-        paired_ratios(outcome.timings.at(control).seconds, outcome.timings.at(reference).seconds));
-    result.noise = std::max({interval.high - 1, 1 - interval.low, 0.0});
+  LastRace last(racers, baseline, control);
+  while (true) {
+    const auto ids = last.next_round();
+    if (ids.empty()) break;
+    last.add(race(racers, {ids, kWarmUps + 1, samples_}));
   }
   if (control >= 0) runner_.release(control);
+  Result result;
+  result.finalists = last.finalists();
+  if (result.finalists.empty()) return {};
+  result.noise = last.noise();
   if (baseline != nullptr && baseline->failure.empty()) {
-    for (Candidate* racer : result.finalists) {
-      racer->relative = ratio(outcome, racer->id, baseline->id);
-    }
+    for (Candidate* racer : result.finalists) racer->relative = last.ratio(*racer, *baseline);
   }
-  result.winner = choose(outcome, result.finalists, baseline, result.noise);
+  result.winner = last.winner();
   return result;
 }
 

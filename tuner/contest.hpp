@@ -23,10 +23,8 @@ class Contest {
   /// `relative`, or `failure`. The first ever is what all are relative to. Hopeless ones leave.
   void screen(const std::vector<Candidate*>& batch);
 
-  /// Of those near the best, and `baseline` if it is not null, a last race with a second copy of
-  /// the leader as control. What is inside the noise of the fastest counts as equal: then the
-  /// baseline wins, else the best predicted of those that are faster than the baseline by the
-  /// median of their ratios in this race. Null where none is left.
+  /// Of those near the best, and `baseline` if it is not null, a LastRace with a second copy of the
+  /// leader as control.
   struct Result {
     Candidate* winner = nullptr;
     double noise = 0;  ///< by how much the two copies differed, as a fraction
