@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -115,6 +116,11 @@ class LoadedNvrtc final : public Nvrtc {
   }
 
  private:
+  /// From 12.9 on NVRTC starts the driver to keep results in its compute cache. Ours is keyed by
+  /// more, thousands of a tuning's kernels would push out everybody else's, and times would be of
+  /// that cache.
+  bool has_own_cache() const { return std::pair(major, minor) >= std::pair(12, 9); }
+
   Output run(const KernelSource& source, const std::vector<std::string>& options) const {
     Output output;
     const Program program(api, source);
@@ -124,6 +130,7 @@ class LoadedNvrtc final : public Nvrtc {
       return output;
     }
     std::vector<const char*> arguments;  // an array: no quoting, whatever an option holds
+    if (has_own_cache()) arguments.push_back("--no-cache");
     for (const std::string& option : options) arguments.push_back(option.c_str());
     output.stage = "nvrtcCompileProgram";
     output.status =

@@ -55,7 +55,7 @@ class LastRace {
   std::vector<Candidate*> running_;  ///< who has left does not return: sample i is of one moment
   const Candidate* baseline_;
   int control_;
-  bool control_runs_ = true;
+  bool control_runs_ = true;  ///< otherwise nobody knows the noise
   int rounds_ = 0;
   double spent_seconds_ = 0;
   std::map<int, Timing> timings_;  ///< of all rounds

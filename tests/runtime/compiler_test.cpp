@@ -43,9 +43,17 @@ TEST_CASE("a kernel is compiled once, with heddle's options and its headers by n
   CHECK(first->notes.seconds > 0);
   CHECK_THAT(text_of(*first), Catch::Contains("// part/value.cuh\ninline int value()"));
   CHECK(fake.last_options() ==
-        "--gpu-architecture=sm_90a\n--std=c++17\n--device-as-default-execution-space\n"
-        "--ptxas-options=-v\n");
+        "--no-cache\n--gpu-architecture=sm_90a\n--std=c++17\n"
+        "--device-as-default-execution-space\n--ptxas-options=-v\n");
   CHECK(fake.live_programs() == 0);
+}
+
+TEST_CASE("an NVRTC before 12.9 has no cache to be told off") {
+  FakeNvrtc fake("12");
+  Compiler::Options options;
+  options.nvrtc_path = fake_nvrtc("12");
+  Compiler(options).compile(small_source());
+  CHECK_THAT(fake.last_options(), Catch::StartsWith("--gpu-architecture"));
 }
 
 TEST_CASE("the next process takes it from the store") {

@@ -22,7 +22,7 @@ inline std::string fake_nvrtc(const std::string& variant = "13") {
 class FakeNvrtc {
  public:
   explicit FakeNvrtc(const std::string& variant = "13") {
-    const std::string path = fake_nvrtc(variant) + "/libnvrtc.so.13";
+    const std::string path = fake_nvrtc(variant) + "/libnvrtc.so." + variant.substr(0, 2);
     library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library_ != nullptr);
     reset();
