@@ -14,8 +14,8 @@ struct HopperTile {
   bool is_scaled;  ///< 8-bit inputs
   int least_keys;
   int tile_m, tile_n, stages;
-  /// Slots for Q of a block that walks tiles. With two O is stored by TMA; with one from registers,
-  /// of which causal kernels have none to spare for a walk. 0: a block for each tile.
+  /// Slots for Q of a block that walks tiles. With two O is stored by TMA, with one from registers.
+  /// 0: a block for each tile.
   int query_slots = 2;
 };
 
@@ -50,8 +50,7 @@ KernelConfig prefill(const HopperTile& tile, const Variant& variant, int seqlen_
   // Else no whole block is hidden from a team and seen by another.
   config.skip_masked =
       variant.mask == MaskKind::kCausal && config.tile_m - kTeamRows >= config.tile_n;
-  const bool is_causal = variant.mask == MaskKind::kCausal;
-  if (tile.query_slots == 0 || (tile.query_slots == 1 && is_causal)) return config;
+  if (tile.query_slots == 0) return config;
   config.query_stages = tile.query_slots;
   config.scheduler = walk_of(variant);
   config.tma_store = tile.query_slots == 2 && variant.dtype != DataType::kE4m3;
@@ -70,10 +69,8 @@ KernelConfig decode(const Variant& variant, const SizeBucket& bucket) {
 
 bool serves(const HopperTile& tile, const Variant& variant, const SizeBucket& bucket) {
   const bool is_scaled = variant.dtype == DataType::kE4m3;
-  // Long rows of a causal mask end in tiles too short for wide ones.
-  const bool is_long = tile.least_keys == 0 ||
-                       (bucket.seqlen_kv >= tile.least_keys && variant.mask == MaskKind::kFull);
-  return variant.head_dim <= tile.head_dim_limit && is_scaled == tile.is_scaled && is_long;
+  return variant.head_dim <= tile.head_dim_limit && is_scaled == tile.is_scaled &&
+         bucket.seqlen_kv >= tile.least_keys;
 }
 
 }  // namespace

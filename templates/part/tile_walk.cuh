@@ -24,8 +24,7 @@ class TileOrder {
         sharing_(Config::kPackGqa ? (group_heads_ + packed_ - 1) / packed_ : group_heads_),
         packs_(sharing_ * static_cast<unsigned>(parameters.kv_heads)),
         walks_(packs_ * static_cast<unsigned>(parameters.batch) * splits_),
-        group_(Config::kLongestFirst ? group_packs(parameters, kGroupBytes) * splits_ : 1),
-        last_(Config::kLongestFirst ? last_walks(parameters) : 1) {}
+        group_(Config::kLongestFirst ? group_packs(parameters) * splits_ : 1) {}
 
   unsigned count() const { return tiles_ * walks_; }
 
@@ -33,10 +32,8 @@ class TileOrder {
     unsigned walk = index / tiles_;
     unsigned tile = index % tiles_;
     if constexpr (Config::kLongestFirst) {
-      const unsigned grouped = walks_ - last_;
-      const unsigned start = index / (tiles_ * group_) * group_;
-      const unsigned first = start < grouped ? start : grouped;
-      const unsigned members = start < grouped ? group_ : last_;
+      const unsigned first = index / (tiles_ * group_) * group_;
+      const unsigned members = walks_ - first < group_ ? walks_ - first : group_;
       const unsigned within = index - first * tiles_;
       walk = first + within % members;
       tile = tiles_ - 1 - within / members;
@@ -54,26 +51,19 @@ class TileOrder {
   }
 
  private:
-  static constexpr long long kGroupBytes = 4 << 20;
-  static constexpr long long kLastGroupBytes = 32 << 20;
-
   /// Packs of a group: those that share keys and values stay together, and all keys and values of
-  /// a group fill at most so many bytes where they can.
-  unsigned group_packs(const AttentionParameters& parameters, long long bytes) const {
+  /// a group fill at most 32 MB where they can: what an L2 of 50 MB keeps. Groups are about equal,
+  /// so that the last one too has short tiles enough to end with.
+  unsigned group_packs(const AttentionParameters& parameters) const {
+    constexpr long long kGroupBytes = 32 << 20;
     const long long head_bytes = 4LL * Config::kHeadDim * maximum(parameters.seqlen_kv, 1);
-    const long long fitting = bytes / head_bytes;
+    const long long fitting = kGroupBytes / head_bytes;
     const unsigned sharers = packs_ * static_cast<unsigned>(parameters.batch) / sharing_;
-    return (fitting < 1         ? 1
-            : fitting < sharers ? static_cast<unsigned>(fitting)
-                                : sharers) *
-           sharing_;
-  }
-
-  /// Whole groups come first; the last one takes what is left, and is larger, so that it has short
-  /// tiles enough to end with.
-  unsigned last_walks(const AttentionParameters& parameters) const {
-    const unsigned most = group_packs(parameters, kLastGroupBytes) * splits_;
-    return walks_ - (walks_ - minimum(walks_, most)) / group_ * group_;
+    const unsigned most = fitting < 1         ? 1
+                          : fitting < sharers ? static_cast<unsigned>(fitting)
+                                              : sharers;
+    const unsigned groups = (sharers + most - 1) / most;
+    return (sharers + groups - 1) / groups * sharing_;
   }
 
   unsigned tiles_;
@@ -84,7 +74,6 @@ class TileOrder {
   unsigned packs_;        ///< of a sequence
   unsigned walks_;        ///< splits of all packs of all sequences
   unsigned group_;        ///< walks of a group
-  unsigned last_;         ///< walks of the last group
 };
 
 /// The tiles of this block. Without a counter they are block_index(), block_index() +
@@ -101,8 +90,8 @@ class TileWalk {
   bool more() const { return has(index_); }
   unsigned index() const { return index_; }
 
-  /// Draws the tile after this one. That takes as long as a load, so it comes before the work on
-  /// this one, and move_to() after it.
+  /// Draws the tile after this one. That takes as long as a load, so it comes before the last work
+  /// on this one, and move_to() after it.
   unsigned draw() const {
     if constexpr (!Config::kPersistent) return count_;
     const auto blocks = static_cast<unsigned>(block_count());

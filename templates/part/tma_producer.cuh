@@ -62,13 +62,10 @@ class Producer {
     TileWalk<Config> walk(parameters_);
     WorkItem item = order.item(walk.index());
     while (walk.more()) {
-      const unsigned following = walk.draw();
       const Work<Config> work(parameters_, item);
       load_first(work);
-      // Some divisions: now that slots are in use there is time for them.
-      if (Config::kPersistent && walk.has(following)) item = order.item(following);
-      load_others(work);
-      walk.move_to(following);
+      walk.move_to(load_others(work, walk));
+      if (Config::kPersistent && walk.more()) item = order.item(walk.index());
     }
     if constexpr (Config::kPersistent) announce_end();
   }
@@ -83,12 +80,20 @@ class Producer {
     places_.next();
   }
 
-  void load_others(const Work<Config>& work) {
+  /// Draws the tile after this one and returns it. As late as hides the time that it takes: who
+  /// drew a tile while a long one is still ahead would keep it from blocks that are idle by then.
+  unsigned load_others(const Work<Config>& work, const TileWalk<Config>& walk) {
+    constexpr int kBlocksLeft = 2;
+    const int last = work.range.begin + kBlocksLeft - 1;
+    int block = work.range.end - 2;
+    unsigned following = block < last ? walk.draw() : 0;
 #pragma unroll 1
-    for (int block = work.range.end - 2; block >= work.range.begin; --block, places_.next()) {
+    for (; block >= work.range.begin; --block, places_.next()) {
+      if (block == last) following = walk.draw();
       load_keys(work, block);
       load_values(work, block);
     }
+    return following;
   }
 
   /// Writes what the next slot of the queue is about once it may be written.
