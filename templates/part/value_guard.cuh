@@ -46,8 +46,9 @@ class ValueGuard {
   }
 
   void check_block() {
-    const bool found = sanitize_tile<typename Config::Element, Shape<Config>::kKeyBytes>(
-        shared_.value[values_.slot()], kWarpSize * guard() + lane(), kGuardThreads);
+    const bool found =
+        sanitize_tile<typename Config::Element, Shape<Config>::kKeyBytes, kGuardThreads>(
+            shared_.value[values_.slot()], kWarpSize * guard() + lane());
     const bool any = warp_any(found);
     // The next block to land in this slot waits for what is read here to have been told.
     int(&votes)[kGuardWarps] = shared_.guard_votes[landed_.slot()];

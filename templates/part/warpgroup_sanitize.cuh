@@ -15,24 +15,29 @@
 
 namespace heddle {
 
-/// Whether a tile has NaN or Inf, for each of the `threads` threads that call it in the bytes that
+/// Whether a tile has NaN or Inf, for each of the kThreads threads that call it in the bytes that
 /// fall to it; these it replaces by 0. `thread` is the caller's number among them.
-template <class Element, int kBytes>
-inline bool sanitize_tile(unsigned char* tile, int thread, int threads) {
+template <class Element, int kBytes, int kThreads>
+inline bool sanitize_tile(unsigned char* tile, int thread) {
+  static_assert(kBytes >= 16 * kThreads, "each thread has something to look at");
   unsigned seen = 0;
+  int at = 16 * thread;
 #pragma unroll 1
-  for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
+  do {
     const Bytes<16> chunk = load<16>(tile + at);
     for (const unsigned packed : chunk.value) seen = note_nonfinite(seen, packed, Element{});
-  }
+    at += 16 * kThreads;
+  } while (at < kBytes);
   if (seen == 0) return false;
+  at = 16 * thread;
 #pragma unroll 1
-  for (int at = 16 * thread; at < kBytes; at += 16 * threads) {
+  do {
     Bytes<16> chunk = load<16>(tile + at);
 #pragma unroll
     for (unsigned& packed : chunk.value) packed = without_nonfinite(packed, Element{});
     store<16>(tile + at, chunk);
-  }
+    at += 16 * kThreads;
+  } while (at < kBytes);
   return true;
 }
 
