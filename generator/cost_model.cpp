@@ -55,13 +55,14 @@ double load_latency_seconds(const PartWork& work, int resident, const DeviceLimi
 void add_part(Prediction& total, const PartPrediction& part, const DeviceLimits& limits) {
   const PartWork& work = part.work;
   const double clock = limits.clock_ghz * 1e9;
-  const double per_step = work.blocks * work.mean_steps / limits.sm_count / clock;
+  const double steps = work.blocks * work.mean_steps / clock;
+  const double per_step = steps / std::clamp(work.blocks, 1.0, 1.0 * limits.sm_count);
   const StepCycles cycles = step_cycles(work.step, limits);
   total.tensor_seconds += per_step * cycles.tensor;
   total.exponential_seconds += per_step * cycles.exponential;
   total.issue_seconds += per_step * cycles.issue;
   total.shared_memory_seconds += per_step * cycles.shared;
-  total.l2_seconds += per_step * cycles.l2;
+  total.l2_seconds += steps / limits.sm_count * cycles.l2;
   total.hbm_seconds += part.hbm_seconds;
   total.load_latency_seconds += part.load_latency_seconds;
   total.hbm_bytes += work.hbm.total();

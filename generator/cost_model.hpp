@@ -12,14 +12,15 @@
 namespace heddle {
 
 /// Predicted seconds and where they go. Each term is the time the whole launch would take if that
-/// resource alone bound it; `binding` names the largest.
+/// resource alone bound it: of the SMs' own, on the SMs that have blocks. `binding` names the
+/// largest.
 struct Prediction {
   double seconds = 0;
   double tensor_seconds = 0;
   double exponential_seconds = 0;
   double issue_seconds = 0;
   double shared_memory_seconds = 0;
-  double l2_seconds = 0;            ///< K, V and probabilities from L2 to the SMs
+  double l2_seconds = 0;            ///< K, V, scores and probabilities between L2 and the SMs
   double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
   double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
   double launch_seconds = 0;
