@@ -43,6 +43,7 @@ struct PartPrediction {
   int resident = 1;                 ///< blocks on an SM at once
   double waves = 0;                 ///< blocks of work / (SMs * resident)
   double busy_seconds = 0;          ///< on the SMs, as if HBM were not there
+  double own_seconds = 0;           ///< the same without L2, which delivers what HBM sends
   double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
   double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
   double seconds = 0;               ///< all of it, without the launch
@@ -50,6 +51,9 @@ struct PartPrediction {
 
   double memory_seconds() const { return std::max(hbm_seconds, load_latency_seconds); }
 };
+/// The same work as if L2 were not there.
+PartWork without_l2(PartWork work);
+
 /// Launch `index` of a plan.
 PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
                             const LaunchPlan& plan, int index, const DeviceLimits& limits);
