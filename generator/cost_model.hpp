@@ -12,14 +12,15 @@
 namespace heddle {
 
 /// Predicted seconds and where they go. Each term is the time the whole launch would take if that
-/// resource alone bound it; `binding` names the largest.
+/// resource alone bound it: of the SMs' own, on the SMs that have blocks. `binding` names the
+/// largest.
 struct Prediction {
   double seconds = 0;
   double tensor_seconds = 0;
   double exponential_seconds = 0;
   double issue_seconds = 0;
   double shared_memory_seconds = 0;
-  double l2_seconds = 0;            ///< K, V and probabilities from L2 to the SMs
+  double l2_seconds = 0;            ///< K, V, scores and probabilities between L2 and the SMs
   double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
   double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
   double launch_seconds = 0;
@@ -42,6 +43,7 @@ struct PartPrediction {
   int resident = 1;                 ///< blocks on an SM at once
   double waves = 0;                 ///< blocks of work / (SMs * resident)
   double busy_seconds = 0;          ///< on the SMs, as if HBM were not there
+  double own_seconds = 0;           ///< the same without L2, which delivers what HBM sends
   double hbm_seconds = 0;           ///< bytes at the rate that HBM reaches
   double load_latency_seconds = 0;  ///< loads in a row, as far as blocks do not ask ahead
   double seconds = 0;               ///< all of it, without the launch
@@ -49,6 +51,9 @@ struct PartPrediction {
 
   double memory_seconds() const { return std::max(hbm_seconds, load_latency_seconds); }
 };
+/// The same work as if L2 were not there.
+PartWork without_l2(PartWork work);
+
 /// Launch `index` of a plan.
 PartPrediction predict_part(const Problem& problem, const KernelConfig& config,
                             const LaunchPlan& plan, int index, const DeviceLimits& limits);

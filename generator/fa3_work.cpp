@@ -76,6 +76,7 @@ void count_fa3(PartWork& work, const Problem& problem, const KernelConfig& confi
   const double tiles_ahead = std::max(1, 2 * (config.stages - 1));
   work.bytes_in_flight = tiles_ahead * config.tile_n * row_bytes;
   work.step = step;
+  work.step.l2_access = L2Access::kRows;
   // Counted at the rate of mma.sync, which is the table's.
   work.step.flops *= limits.tensor_flops_per_clock_sm /
                      tensor_flops_per_clock(config.family, problem.variant.dtype, limits);

@@ -11,7 +11,8 @@ namespace heddle {
 struct KeyValueReuse {
   double bytes_once = 0;   ///< K and V of all heads
   double passes = 1;       ///< over the keys of a head
-  double working_set = 0;  ///< bytes of K and V of the heads that are read at the same time
+  double working_set = 0;  ///< bytes of a pass: K and V of the heads that are read at the same time
+                           ///< and, of fa1, a tile of Q and O each
   double usable_l2 = 0;    ///< bytes of L2 that they can have
   double lost = 0;         ///< share of the working set that L2 does not keep
 
@@ -43,6 +44,15 @@ struct Coverage {
 /// Of one launch.
 HbmTraffic hbm_traffic(KernelPart part, const KernelConfig& config, const ProblemCut& cut,
                        int num_splits, const Coverage& coverage, const DeviceLimits& limits);
+
+/// Share of their keys that blocks find lost from one pass to the next if each pass walks back from
+/// where the one before ended (fa1's do), of a cache that replaces what was used longest ago and
+/// can hold `kept` of what all of them walk over. What a block read x passes before its turn it
+/// reads again x after it. The others, if they turn with it, have read x of theirs meanwhile, so
+/// that all closer than `kept` is there still; at any other phase 2x - x^2 on average (they may
+/// turn in it too), and the same bytes reach less far. `apart`: how far out of step they are, 0
+/// to 1.
+double lost_by_walking_back(double kept, double apart);
 
 /// Entries of S that reach memory: whole key tiles, but no rows past the last query.
 double score_count(const ProblemCut& cut);

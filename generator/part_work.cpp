@@ -99,7 +99,9 @@ void count_fa1(PartWork& work, const Problem& problem, const KernelConfig& confi
 
 /// One of the two matrix products of unfused.
 void count_product(PartWork& work, const Problem& problem, const KernelConfig& config,
-                   const ProblemCut& c) {
+                   const ProblemCut& c, KernelPart part) {
+  // Scores go out in fp32, probabilities come in.
+  const double entry_bytes = part == KernelPart::kUnfusedScores ? 4 : c.element_bytes;
   work.mean_steps = c.heads * c.head_steps / work.blocks;
   work.longest_steps = std::max(work.mean_steps, c.heads * c.tiles / work.blocks * c.longest_tile);
   work.bytes_in_flight = prefetched_bytes(config, c) / 2;
@@ -111,7 +113,7 @@ void count_product(PartWork& work, const Problem& problem, const KernelConfig& c
   step.warp_instructions = step.flops / kMmaFlops + reads / kLdmatrixBytes + moved +
                            copy_instructions(problem, c.keys) + 40 * c.warps;
   step.shared_bytes = reads + tile_bytes(c, c.keys) + c.rows * c.keys * c.element_bytes;
-  step.l2_bytes = (c.columns + c.rows) * c.keys * c.element_bytes;
+  step.l2_bytes = c.columns * c.keys * c.element_bytes + c.rows * c.keys * entry_bytes;
   step.stall_cycles = stall_of_stages(config.stages);
 }
 
@@ -123,6 +125,7 @@ void count_streaming(PartWork& work, const ProblemCut& c, double block_rows, dou
   work.uneven = false;
   work.bytes_in_flight = kInFlight;
   work.step.l2_bytes = work.hbm.total() * share;
+  work.step.l2_access = L2Access::kRows;
   work.step.exponentials = exponentials * share;
   work.step.warp_instructions = work.step.exponentials / 32 * 8;
 }
@@ -173,7 +176,7 @@ PartWork count_work(const Problem& problem, const KernelConfig& config, const La
       break;
     case KernelPart::kUnfusedScores:
     case KernelPart::kUnfusedOutput:
-      count_product(work, problem, config, c);
+      count_product(work, problem, config, c, launch.part);
       break;
     case KernelPart::kUnfusedSoftmax:
       count_streaming(work, c, unfused_softmax_rows_per_block(), score_count(c));

@@ -7,6 +7,10 @@
 
 namespace heddle {
 
+/// How the bytes of a step are asked of L2, which decides how fast it delivers them: by cp.async
+/// and stores of fragments, or by the TMA and kernels that stream whole rows, with fewer look-ups.
+enum class L2Access { kPieces, kRows };
+
 /// One step is one key tile met by one query tile.
 struct StepWork {
   double flops = 0;  ///< through the tensor cores, padding included
@@ -15,8 +19,9 @@ struct StepWork {
   double softmax_instructions = 0;  ///< of those, what is neither a product nor a copy
   double shared_bytes = 0;          ///< ldmatrix reads, cp.async writes, exchanges
   double exchanged_bytes = 0;       ///< of those, what warps write for each other and read
-  double l2_bytes = 0;              ///< K and V (or P) requested from L2
-  double stall_cycles = 0;          ///< barriers and load latency that the block itself cannot hide
+  double l2_bytes = 0;              ///< K and V (or P) asked of L2, S and P given to it
+  L2Access l2_access = L2Access::kPieces;
+  double stall_cycles = 0;  ///< barriers and load latency that the block itself cannot hide
   double exchange_stall_cycles = 0;  ///< of those, what the exchange waits for
 };
 

@@ -65,6 +65,7 @@ void set_loads(PipelinePlan& plan, const Problem& problem, const KernelConfig& c
   const auto cycles = [&](double bytes) {
     StepWork load;
     load.l2_bytes = bytes;
+    load.l2_access = work.step.l2_access;
     return std::max(step_cycles(load, limits).l2, hbm * bytes / (first + second));
   };
   plan.load_key = cycles(first);

@@ -25,9 +25,9 @@ TimeShare share_of(StepTime::Resource resource) {
   return TimeShare::kL2;
 }
 
-/// Of the time on the SMs: as if the work were spread evenly, and the rest idle.
-TimeShares busy_shares(const PartPrediction& part, const DeviceLimits& limits) {
-  const PartWork& work = part.work;
+/// Of `busy_seconds` on the SMs: as if the work were spread evenly, and the rest idle.
+TimeShares busy_shares(const PartPrediction& part, const PartWork& work, double busy_seconds,
+                       const DeviceLimits& limits) {
   const double resident = blocks_at_once(part, limits);
   const StepTime step = step_time(work, resident, limits);
   const double blocks = work.blocks / limits.sm_count / (limits.clock_ghz * 1e9);
@@ -38,10 +38,10 @@ TimeShares busy_shares(const PartPrediction& part, const DeviceLimits& limits) {
   shares[TimeShare::kWaiting] = steps * step.stall;
   shares[TimeShare::kBlockEnds] = blocks * work.fixed_cycles / resident;
   const double worked = shares.total();
-  if (worked > part.busy_seconds) {
-    for (double& seconds : shares.seconds) seconds *= part.busy_seconds / worked;
+  if (worked > busy_seconds) {
+    for (double& seconds : shares.seconds) seconds *= busy_seconds / worked;
   }
-  shares[TimeShare::kIdle] = std::max(0.0, part.busy_seconds - worked);
+  shares[TimeShare::kIdle] = std::max(0.0, busy_seconds - worked);
   return shares;
 }
 
@@ -90,8 +90,9 @@ TimeShare TimeShares::largest() const {
 }
 
 TimeShares part_time_shares(const PartPrediction& part, const DeviceLimits& limits) {
-  TimeShares shares = busy_shares(part, limits);
   const bool hidden = part.memory_seconds() > part.busy_seconds;
+  TimeShares shares = hidden ? busy_shares(part, without_l2(part.work), part.own_seconds, limits)
+                             : busy_shares(part, part.work, part.busy_seconds, limits);
   if (hidden) {
     for (double& seconds : shares.seconds) seconds *= kNotHidden;
   }

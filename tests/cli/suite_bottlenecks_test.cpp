@@ -5,6 +5,7 @@
 #include "cli/suites/bottlenecks.hpp"
 #include "generator/cost_model.hpp"
 #include "generator/legality.hpp"
+#include "tests/cli/unit_shares.hpp"
 
 namespace heddle {
 namespace {
@@ -59,7 +60,48 @@ std::vector<SuiteCase> default_cases() {
                           [&](const Problem& problem) { return choose(problem, Family::kFa3); });
 }
 
+UnitCounters recorded(const UnitShares& shares) {
+  return with({{GpuUnit::kTensor, shares.tensor},
+               {GpuUnit::kExponential, shares.exponential},
+               {GpuUnit::kIssue, shares.issue},
+               {GpuUnit::kShared, shares.shared},
+               {GpuUnit::kL2, shares.l2},
+               {GpuUnit::kHbm, shares.hbm}},
+              shares.stall);
+}
+
+/// As the driver tells them of the card that the shares were recorded on.
+DeviceLimits live_h200() {
+  DeviceLimits limits = find_architecture("sm_90a");
+  limits.clock_ghz = 1.98;
+  limits.hbm_bytes_per_second = 2 * 3201e6 * 6144 / 8;
+  return limits;
+}
+
+/// The ceilings that explain names for the recorded configs, beside the recorded shares.
+int count_agreeing(const DeviceLimits& limits) {
+  const auto cases = default_cases();
+  REQUIRE(cases.size() == std::size(kUnitShares));
+  int agreeing = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const UnitShares& shares = kUnitShares[i];
+    REQUIRE(cases[i].label == shares.label);
+    const auto config = parse_canonical<KernelConfig>(shares.config);
+    const Roofline roof = roofline(cases[i].problem, config, limits);
+    const Agreement agreement = agreement_of(binding_ceilings(roof), recorded(shares));
+    UNSCOPED_INFO(shares.label << ": " << lowest_ceilings(roof) << ", "
+                               << agreement_word(agreement));
+    agreeing += agreement != Agreement::kNone && agreement != Agreement::kUnknown;
+  }
+  return agreeing;
+}
+
 }  // namespace
+
+TEST_CASE("explain names what an H200's profiler found for at least 8 of the 10 problems") {
+  CHECK(count_agreeing(find_architecture("sm_90a")) >= 8);
+  CHECK(count_agreeing(live_h200()) >= 8);
+}
 
 TEST_CASE("units, time and stalls are read out of the profiler's raw page") {
   const auto kernels = parse_unit_counters(kRawPage);
@@ -116,13 +158,15 @@ TEST_CASE("bottlenecks puts ten ceilings beside what the profiler says") {
     CHECK_FALSE(reject(entry.problem.variant, entry.config, find_architecture("sm_90a")));
     found.push_back(default_bottleneck(entry));
   }
-  CHECK(found[0].roof.binding == "HBM");
+  CHECK(found[0].roof.binding == "L2");
+  CHECK(found[1].roof.binding == "shared memory");  // of the 16 SMs that have a block
   found[0].counters = whole_call(parse_unit_counters(kRawPage));
+  found[0].counters->busy[static_cast<std::size_t>(GpuUnit::kL2)] = 90;     // explain says L2
   found[9].counters = with({{GpuUnit::kTensor, 90}, {GpuUnit::kHbm, 70}});  // explain says HBM
   const BenchSuiteReport report = bottleneck_report(found, "made up");
   REQUIRE(report.table.size() == 11);
   CHECK(report.table[1][0] == "unfused d 128 full 4096");
-  CHECK(report.table[1][1] == "HBM");
+  CHECK(report.table[1][1] == "L2");
   CHECK(report.table[1][4] == "4.000 ms");
   CHECK(report.table[1][10] == "85");
   CHECK(report.table[1][13] == "long_scoreboard");

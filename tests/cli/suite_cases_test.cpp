@@ -68,12 +68,13 @@ TEST_CASE("fa1-io puts counted bytes, counters and the paper beside each other")
   const double unfused = counted_hbm_bytes(cases[0], hopper());
   CHECK(unfused > 0.9 * 12 * scores);
   CHECK(unfused < 1.01 * (12 * scores + 4 * 4.0 * 16 * 4096 * 64 * 2));
-  // 64 query tiles read K and V of all 64 heads at once: each pass but the first finds in L2 what
-  // half of it keeps.
+  // 64 query tiles read K and V of all 64 heads at once: each pass but the first finds in L2 part
+  // of what 0.7 of it keep, all of it if the blocks walk in step.
   const double tensor = 4.0 * 16 * 4096 * 64 * 2;
-  const double pass = 2 * tensor - static_cast<double>(hopper().l2_bytes) / 2;
+  const double in_step = 2 * tensor - 0.7 * static_cast<double>(hopper().l2_bytes);
   const double fa1 = counted_hbm_bytes(cases[1], hopper());
-  CHECK(fa1 == Approx(4 * tensor + 63 * pass).epsilon(0.01));
+  CHECK(fa1 > 4 * tensor + 63 * in_step);
+  CHECK(fa1 < 4 * tensor + 63 * 1.3 * in_step);
 
   // Q and O, log-sum-exps, K and V once for each of 64 tiles of 64 rows; and the scores.
   CHECK(cases[1].config.tile_m == 64);

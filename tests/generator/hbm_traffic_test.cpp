@@ -1,10 +1,14 @@
 // Predicted HBM bytes beside what hardware counters said, and that they add up.
 #include "generator/hbm_traffic.hpp"
 
+#include <algorithm>
+#include <list>
+
 #include <catch2/catch.hpp>
 
 #include "generator/candidates.hpp"
 #include "generator/cost_model.hpp"
+#include "tests/generator/dram_bytes.hpp"
 
 namespace heddle {
 namespace {
@@ -33,6 +37,56 @@ TEST_CASE("Predicted bytes are within 15 % of the counters of an H200") {
   CHECK(bytes_of(square(4096), fa1) == Approx(8.79e9).epsilon(0.15));
   fa1.tile_m = 128;
   CHECK(bytes_of(square(4096), fa1) == Approx(16.8e9).epsilon(0.15));
+}
+
+TEST_CASE("Predicted bytes of the suite fa1-io are within 15 % of the counters of an H200") {
+  for (const DramBytes& measured : kDramBytes) {
+    Problem problem;
+    problem.variant.dtype = DataType::kFp16;
+    problem.variant.head_dim = measured.head_dim;
+    problem.sizes = {.batch = measured.batch,
+                     .heads = measured.heads,
+                     .seqlen_q = measured.length,
+                     .seqlen_kv = measured.length};
+    const auto config = parse_canonical<KernelConfig>(measured.config);
+    INFO(measured.config << ", " << measured.batch << " x " << measured.length);
+    CHECK(bytes_of(problem, config) == Approx(measured.total()).epsilon(0.15));
+  }
+}
+
+/// Misses a pass, but for the first, of a cache that replaces what was used longest ago, of blocks
+/// that walk their own lines forth and back, block b beginning b / blocks * `apart` of a whole walk
+/// forth and back later than the first.
+double share_lost(double kept, double apart) {
+  constexpr int kBlocks = 16, kLines = 128, kPasses = 24;
+  const auto capacity = static_cast<std::size_t>(kept * kBlocks * kLines);
+  std::list<int> used;
+  double asked = 0, missed = 0;
+  for (int time = 0; time < kPasses * kLines; ++time) {
+    for (int block = 0; block < kBlocks; ++block) {
+      const int step =
+          (time + static_cast<int>(apart * 2 * kLines * block / kBlocks)) % (2 * kLines);
+      const int id = block * kLines + (step < kLines ? step : 2 * kLines - 1 - step);
+      const auto found = std::find(used.begin(), used.end(), id);
+      const bool counted = time >= 4 * kLines;
+      asked += counted;
+      missed += counted && found == used.end();
+      if (found != used.end()) used.erase(found);
+      used.push_front(id);
+      if (used.size() > capacity) used.pop_back();
+    }
+  }
+  return missed / asked;
+}
+
+TEST_CASE("Walking back finds what a cache with least-recently-used replacement holds") {
+  for (const double kept : {0.25, 0.5, 0.75}) {
+    INFO(kept);
+    CHECK(lost_by_walking_back(kept, 0) == Approx(share_lost(kept, 0)).margin(0.03));
+    CHECK(lost_by_walking_back(kept, 1) == Approx(share_lost(kept, 1)).margin(0.03));
+  }
+  CHECK(lost_by_walking_back(1, 0.5) == 0);
+  CHECK(lost_by_walking_back(0, 0.5) == 1);
 }
 
 TEST_CASE("Keys that L2 holds are read once, and others once for each pass") {
