@@ -9,7 +9,8 @@ namespace heddle {
 namespace {
 
 constexpr double kWidth = 640, kHeight = 300;
-constexpr double kLeft = 64, kRight = 16, kTop = 12, kBottom = 44;
+constexpr std::size_t kSeriesColours = 5;  // as many as the style sheet has
+constexpr double kLeft = 64, kRight = 16, kTop = 32, kBottom = 44;
 
 Axis x_axis(double low, double high, bool logarithmic) {
   return {low, high, kLeft, kWidth - kRight, logarithmic};
@@ -33,10 +34,8 @@ std::string frame(const Axis& x, const Axis& y, const std::string& x_name,
         "text-anchor=middle>{:g}</text>\n",
         kTop, kHeight - kBottom, x(tick), x(tick), x(tick), kHeight - kBottom + 16, tick);
   }
-  return text + fmt::format(
-                    "<text x={} y={} text-anchor=end>{}</text><text x=4 y=10 "
-                    "class=name>{}</text>\n",
-                    kWidth - kRight, kHeight - 6, escape_html(x_name), escape_html(y_name));
+  return text + fmt::format("<text x={} y={} text-anchor=end>{}</text><text x=4 y=18>{}</text>\n",
+                            kWidth - kRight, kHeight - 6, escape_html(x_name), escape_html(y_name));
 }
 
 std::string dots(const std::vector<Point>& points, const Axis& x, const Axis& y) {
@@ -73,46 +72,66 @@ std::string step_chart(const std::vector<Point>& points, const std::string& x_na
                                              path + "\" />\n" + dots(points, x, y));
 }
 
-std::string roofline_chart(const std::vector<Point>& points, const std::vector<Roof>& roofs) {
-  if (points.empty()) return {};
-  double least_x = points.front().x, most_x = least_x, least_y = points.front().y, most_y = least_y;
-  for (const Point& point : points) {
-    least_x = std::min(least_x, point.x), most_x = std::max(most_x, point.x);
-    least_y = std::min(least_y, point.y), most_y = std::max(most_y, point.y);
+std::string roofline_chart(const std::vector<Series>& series) {
+  double least_x = 1e300, most_x = 0, least_y = 1e300, most_y = 0;
+  for (const Series& each : series) {
+    for (const Point& point : each.points) {
+      least_x = std::min(least_x, point.x), most_x = std::max(most_x, point.x);
+      least_y = std::min(least_y, point.y), most_y = std::max(most_y, point.y);
+    }
+    most_y = std::max(most_y, each.peak);
+    if (each.slope > 0) most_x = std::max(most_x, each.peak / each.slope);
   }
-  for (const Roof& roof : roofs) {
-    most_y = std::max(most_y, roof.peak);
-    most_x = std::max(most_x, roof.peak / roof.slope);
+  if (least_x > most_x) return {};  // no points
+  const Axis x = x_axis(least_x / 2, most_x * 2, true);
+  const Axis y = y_axis(least_y / 2, most_y * 2, true);
+  std::string lines, points, legend;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const Series& each = series[i];
+    const std::string colour = fmt::format("s{}", i % kSeriesColours);
+    points += fmt::format("<g class={}>\n{}</g>\n", colour, dots(each.points, x, y));
+    legend += fmt::format("<li class={}><i></i>{}</li>\n", colour, escape_html(each.name));
+    if (!(each.peak > 0 && each.slope > 0)) continue;
+    const double start = std::max(x.low, y.low / each.slope);
+    lines += fmt::format("<path class=\"roof {}\" d=\"M{:.1f} {:.1f} L{:.1f} {:.1f} H{:.1f}\" />\n",
+                         colour, x(start), y(start * each.slope), x(each.peak / each.slope),
+                         y(each.peak), x(x.high));
   }
-  const Axis x = x_axis(least_x / 2, most_x * 4, true);
-  const Axis y = y_axis(least_y / 2, most_y * 3, true);
-  std::string body = frame(x, y, "FLOP per byte of HBM", "TFLOP/s");
-  for (std::size_t i = 0; i < roofs.size(); ++i) {
-    const Roof& roof = roofs[i];
-    const double knee = roof.peak / roof.slope;
-    const double start = std::max(x.low, y.low / roof.slope);
-    body += fmt::format(
-        "<path class=roof d=\"M{:.1f} {:.1f} L{:.1f} {:.1f} H{:.1f}\"><title>{}</title></path>\n",
-        x(start), y(start * roof.slope), x(knee), y(roof.peak), x(x.high), escape_html(roof.name));
-    // The highest roof is named above its line, the others below theirs.
-    const double offset = i + 1 == roofs.size() ? -5 : 13;
-    body += fmt::format("<text x={:.1f} y={:.1f} text-anchor=end>{}</text>\n", x(x.high),
-                        y(roof.peak) + offset, escape_html(roof.name));
-  }
-  return chart("roofline of the winners", body + dots(points, x, y));
+  return chart("roofline of the winners",
+               frame(x, y, "FLOP per byte of HBM", "TFLOP/s") + lines + points) +
+         "<ul class=legend>\n" + legend + "</ul>\n";
 }
 
-std::string bar_list(const std::vector<Bar>& bars, double from) {
-  double most = from;
-  for (const Bar& bar : bars) most = std::max(most, bar.value);
+std::string bar_list(const std::vector<Bar>& bars, BarScale scale) {
+  double most = scale.to;
+  if (most <= scale.from) {
+    for (const Bar& bar : bars) most = std::max({most, bar.value, scale.from});
+  }
   std::string text = "<ul class=bars>\n";
   for (const Bar& bar : bars) {
-    const double share = most > from ? (bar.value - from) / (most - from) : 0;
+    const double share = most > scale.from ? (bar.value - scale.from) / (most - scale.from) : 0;
     text += fmt::format(
         "<li><span>{}</span><i><b style=\"width:{:.1f}%\"></b></i><em>{}</em></li>\n",
         escape_html(bar.label), 100 * std::clamp(share, 0.0, 1.0), escape_html(bar.figure));
   }
   return text + "</ul>\n";
+}
+
+std::string table(const std::vector<Column>& columns,
+                  const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return {};
+  const auto kind = [](const Column& column) { return column.figure ? " class=figure" : ""; };
+  std::string text = "<div class=wide><table><thead><tr>";
+  for (const Column& column : columns) text += fmt::format("<th{}>{}", kind(column), column.name);
+  text += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : rows) {
+    text += "<tr>";
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      text += fmt::format("<td{} data-name=\"{}\">{}", kind(columns[i]), columns[i].name, row[i]);
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
 }
 
 }  // namespace heddle

@@ -19,21 +19,35 @@ struct Point {
 std::string step_chart(const std::vector<Point>& points, const std::string& x_name,
                        const std::string& y_name);
 
-/// A roof: min(peak, x * slope).
-struct Roof {
+/// A roof, min(peak, x * slope), and those that are under it.
+struct Series {
   std::string name;
   double peak = 0;
   double slope = 0;
+  std::vector<Point> points;
 };
-/// Points under their roofs, lowest first; logarithmic axes.
-std::string roofline_chart(const std::vector<Point>& points, const std::vector<Roof>& roofs);
+/// Logarithmic axes, a colour for each roof, and a legend below.
+std::string roofline_chart(const std::vector<Series>& series);
 
-/// A row for each: label, bar, figure. Bars begin at `from`.
+/// A row for each: label, bar, figure. Bars begin at `from` and are full at `to`, or, where that is
+/// less, at the greatest value.
 struct Bar {
   std::string label;
   double value = 0;
   std::string figure;
 };
-std::string bar_list(const std::vector<Bar>& bars, double from = 0);
+struct BarScale {
+  double from = 0;
+  double to = 0;
+};
+std::string bar_list(const std::vector<Bar>& bars, BarScale scale = {});
+
+/// Texts are HTML. On a narrow screen each row stands as a block, its figures under their names.
+struct Column {
+  std::string name;
+  bool figure = false;
+};
+std::string table(const std::vector<Column>& columns,
+                  const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace heddle

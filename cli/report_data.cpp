@@ -11,6 +11,31 @@ bool is_measured(const Measurement& row) {
   return row.evidence == Evidence::kMeasured && row.relative > 0;
 }
 
+std::vector<ConfigResult> results_of(const std::vector<Measurement>& rows) {
+  std::vector<ConfigResult> results;
+  std::map<std::string, std::size_t> places;
+  for (const Measurement& row : rows) {
+    if (!is_measured(row)) continue;
+    const auto [known, inserted] = places.try_emplace(canonical_text(row.config), results.size());
+    if (inserted) results.push_back({row.elapsed_seconds, {}});
+    results[known->second].row = row;
+  }
+  return results;
+}
+
+/// What all are relative to: 1 whenever it was measured. Another's ratio may come out as 1 too, but
+/// it came after it.
+std::optional<Measurement> base_of(const TuningView& view) {
+  std::map<std::string, bool> differs;
+  for (const Measurement& row : view.rows) {
+    if (is_measured(row) && row.relative != 1) differs[canonical_text(row.config)] = true;
+  }
+  for (const ConfigResult& result : view.results) {
+    if (differs.count(canonical_text(result.row.config)) == 0) return result.row;
+  }
+  return std::nullopt;
+}
+
 TuningView view_of(std::vector<Measurement> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Measurement& left, const Measurement& right) {
     return left.elapsed_seconds < right.elapsed_seconds;
@@ -20,16 +45,21 @@ TuningView view_of(std::vector<Measurement> rows) {
   view.device = rows.front().device;
   view.when = rows.front().provenance.when;
   for (const Measurement& row : rows) {
-    if (!is_measured(row)) continue;
-    if (row.relative == 1) view.base = row;
-    const bool better = !view.winner || row.chosen ||
-                        (!view.winner->chosen && row.relative < view.winner->relative);
-    if (better) view.winner = row;
-    if (!row.chosen) continue;
+    if (!is_measured(row) || !row.chosen) continue;
     view.finished = true;
+    view.winner = row;
     view.noise = row.noise;
   }
   view.rows = std::move(rows);
+  view.results = results_of(view.rows);
+  view.base = base_of(view);
+  if (!view.finished && !view.results.empty()) {
+    view.winner = std::min_element(view.results.begin(), view.results.end(),
+                                   [](const ConfigResult& left, const ConfigResult& right) {
+                                     return left.row.relative < right.row.relative;
+                                   })
+                      ->row;
+  }
   return view;
 }
 
@@ -56,6 +86,18 @@ std::string reason_of(const std::string& failure) {
   return "other: " + failure.substr(0, failure.find_first_of(":\n"));
 }
 
+/// ", name=value" of each field that is not neutral.
+template <class Struct>
+std::string changed_fields(const Struct& object) {
+  const Struct neutral;
+  std::string text;
+  for_each_field(object, [&](const auto& entry, const auto& value) {
+    if (value != neutral.*(entry.member))
+      text += fmt::format(", {}={}", entry.name, value_text(value));
+  });
+  return text;
+}
+
 }  // namespace
 
 double TuningView::speedup() const {
@@ -64,10 +106,9 @@ double TuningView::speedup() const {
 
 std::vector<TuningView::Step> TuningView::convergence() const {
   std::vector<Step> steps;
-  for (const Measurement& row : rows) {
-    if (!is_measured(row)) continue;
-    if (steps.empty() || row.relative < steps.back().relative) {
-      steps.push_back({row.elapsed_seconds, row.relative});
+  for (const ConfigResult& result : results) {
+    if (steps.empty() || result.row.relative < steps.back().relative) {
+      steps.push_back({result.found_seconds, result.row.relative});
     }
   }
   if (!steps.empty()) steps.push_back({rows.back().elapsed_seconds, steps.back().relative});
@@ -87,45 +128,14 @@ std::vector<TuningView> tunings_of(const std::vector<Measurement>& rows) {
   return views;
 }
 
-std::map<std::string, int> failures_by_reason(const std::vector<Measurement>& rows) {
-  std::map<std::string, int> counts;
+std::map<std::string, FailureKind> failures_by_reason(const std::vector<Measurement>& rows) {
+  std::map<std::string, FailureKind> kinds;
   for (const Measurement& row : rows) {
-    if (row.evidence == Evidence::kFailed) ++counts[reason_of(row.failure)];
+    if (row.evidence != Evidence::kFailed) continue;
+    FailureKind& kind = kinds[reason_of(row.failure)];
+    if (kind.count++ == 0) kind.example = row;
   }
-  return counts;
-}
-
-double KnobEffect::span() const {
-  double worst = 1;
-  for (const auto& [value, factor] : values) worst = std::max(worst, factor);
-  return worst;
-}
-
-std::vector<KnobEffect> knob_effects(const TuningView& tuning) {
-  if (!tuning.winner) return {};
-  double best = tuning.winner->relative;
-  for (const Measurement& row : tuning.rows) {
-    if (is_measured(row)) best = std::min(best, row.relative);
-  }
-  std::vector<KnobEffect> effects;
-  for_each_field(KernelConfig{}, [&](const auto& knob, const auto& neutral) {
-    using Value = std::remove_cvref_t<decltype(neutral)>;
-    std::map<Value, double> reached;
-    for (const Measurement& row : tuning.rows) {
-      if (!is_measured(row)) continue;
-      const auto [known, inserted] = reached.try_emplace(row.config.*(knob.member), row.relative);
-      if (!inserted) known->second = std::min(known->second, row.relative);
-    }
-    if (reached.size() < 2) return;
-    KnobEffect effect{std::string(knob.name), {}};
-    for (const auto& [value, relative] : reached) {
-      effect.values.emplace_back(value_text(value), relative / best);
-    }
-    effects.push_back(std::move(effect));
-  });
-  std::stable_sort(effects.begin(), effects.end(),
-                   [](const auto& left, const auto& right) { return left.span() > right.span(); });
-  return effects;
+  return kinds;
 }
 
 std::string problem_title(const Problem& problem) {
@@ -133,9 +143,16 @@ std::string problem_title(const Problem& problem) {
   const std::string heads = sizes.resolved_kv_heads() == sizes.heads
                                 ? std::to_string(sizes.heads)
                                 : fmt::format("{}/{}", sizes.heads, sizes.resolved_kv_heads());
-  return fmt::format("{} d{} {}, batch {}, {} heads, {} x {}", enum_name(problem.variant.dtype),
+  Variant others = problem.variant;
+  others.dtype = Variant{}.dtype;
+  others.head_dim = Variant{}.head_dim;
+  others.mask = Variant{}.mask;
+  Sizes rest;
+  rest.scale = sizes.scale;
+  rest.num_splits = sizes.num_splits;
+  return fmt::format("{} d{} {}, batch {}, {} heads, {} x {}{}{}", enum_name(problem.variant.dtype),
                      problem.variant.head_dim, enum_name(problem.variant.mask), sizes.batch, heads,
-                     sizes.seqlen_q, sizes.seqlen_kv);
+                     sizes.seqlen_q, sizes.seqlen_kv, changed_fields(others), changed_fields(rest));
 }
 
 }  // namespace heddle

@@ -10,19 +10,28 @@
 
 namespace heddle {
 
+/// A config of a tuning as it was measured last: what a lucky first look promised does not count.
+struct ConfigResult {
+  double found_seconds = 0;  ///< when it was measured first
+  Measurement row;
+};
+
 /// One run of the tuner on one problem.
 struct TuningView {
   Problem problem;
   DeviceClass device;
   std::string when;
   std::vector<Measurement> rows;      ///< in the order they were found
+  std::vector<ConfigResult> results;  ///< of those measured, in the order they were found
   std::optional<Measurement> winner;  ///< what it chose, else the best so far
   std::optional<Measurement> base;    ///< the default config, as measured last
   bool finished = false;
-  double noise = 0;
+  double noise = 0;  ///< 0 = unknown
 
   /// Default over winner; 0 = unknown.
   double speedup() const;
+  /// Whether that is more than two copies of one kernel differ by.
+  bool gain_is_told() const { return noise > 0 && speedup() > 1 + noise; }
   struct Step {
     double seconds = 0;
     double relative = 0;
@@ -35,18 +44,13 @@ struct TuningView {
 std::vector<TuningView> tunings_of(const std::vector<Measurement>& rows);
 
 /// "wrong result", "timed out", "compile time-out", …: failures by what they have in common.
-std::map<std::string, int> failures_by_reason(const std::vector<Measurement>& rows);
-
-/// Of one knob in one tuning: the best that each of its values came to, over the best of all.
-struct KnobEffect {
-  std::string knob;
-  std::vector<std::pair<std::string, double>> values;
-  double span() const;  ///< how much the worst value costs, as a factor
+struct FailureKind {
+  int count = 0;
+  Measurement example;
 };
-/// Knobs with more than one value among what was measured, the most telling first.
-std::vector<KnobEffect> knob_effects(const TuningView& tuning);
+std::map<std::string, FailureKind> failures_by_reason(const std::vector<Measurement>& rows);
 
-/// "bf16 d128 causal, 1x32/8 heads, 4096 x 4096".
+/// "bf16 d128 causal, batch 1, 32/8 heads, 4096 x 4096"; what else is not neutral follows by name.
 std::string problem_title(const Problem& problem);
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include "tuner/recording_file.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -118,6 +119,12 @@ class Reader {
       }
     }
     if (!has_format_) fail("is no recording: '" + std::string(kFormat) + "' is missing");
+    if (text.back() != '\n') fail("ends within a line: a part is missing; copy the file anew");
+    try {
+      end_problem();
+    } catch (const Error& error) {
+      fail(error.what());
+    }
     for (Recording& recording : recordings_) recording.finish();
     return std::move(recordings_);
   }
@@ -163,7 +170,28 @@ class Reader {
     }
   }
 
+  /// Fewer than there were would flatter every search.
+  void end_problem() {
+    if (recordings_.empty()) return;
+    const Recording& recording = recordings_.back();
+    const auto count = static_cast<int>(recording.entries.size());
+    if (recording.legal != 0 && recording.legal != count) {
+      refuse(
+          fmt::format("a problem ends here with {} configs after 'legal {}': a part is missing "
+                      "or too much; copy the file anew",
+                      count, recording.legal));
+    }
+    std::set<std::string> configs;
+    for (const Recording::Entry& entry : recording.entries) {
+      const std::string config = canonical_text(entry.config);
+      if (!configs.insert(config).second) {
+        refuse("a problem ends here that has a config twice: " + config);
+      }
+    }
+  }
+
   void begin(const std::string& text) {
+    end_problem();
     const auto pieces = pieces_of(text, 2);
     if (pieces.size() < 2) refuse("problem: wants 'variant | sizes'");
     recordings_.emplace_back();

@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "tuner/relative_scale.hpp"
 #include "tuner/replay.hpp"
 
 namespace heddle {
@@ -46,8 +47,11 @@ VersionSets::const_iterator newest_of(const VersionSets& sets, const std::string
   return newest;
 }
 
-/// Of several rows for one config that with the most samples, else the newest.
+/// Of several rows for one config that with the most samples, else the newest. All are relative to
+/// the newest default, or to nothing.
 std::vector<Recording::Entry> entries_of(const std::vector<const Measurement*>& rows) {
+  std::optional<RelativeScale> scale;
+  if (const auto unit = newest_default(rows)) scale.emplace(rows, *unit);
   struct Best {
     Recording::Entry entry;
     std::string when;
@@ -67,7 +71,7 @@ std::vector<Recording::Entry> entries_of(const std::vector<const Measurement*>& 
     known.when = when;
     known.entry.config = row->config;
     known.entry.seconds = std::move(samples);
-    known.entry.relative = row->relative;
+    known.entry.relative = scale ? scale->in_turns(*row).value_or(0) : row->relative;
     known.entry.failure = row->failure;
   }
   std::vector<Recording::Entry> entries;
@@ -97,7 +101,7 @@ std::vector<Recording> recordings_of(const std::vector<Measurement>& rows,
                                      const std::string& made_by) {
   std::map<std::string, VersionSets> problems;
   for (const Measurement& row : rows) {
-    if (row.evidence == Evidence::kPredicted) continue;
+    if (row.evidence == Evidence::kPredicted || row.warm) continue;  // what is replayed is cold
     const std::string key = canonical_text(row.variant) + ' ' + canonical_text(row.sizes) + ' ' +
                             canonical_text(row.device);
     VersionSet& set = problems[key][versions_of(row.provenance)];

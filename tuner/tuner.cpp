@@ -98,7 +98,7 @@ TuneReport tune(const TuneTarget& target, const NamedProblem& problem, const Tun
   if (session.report.predicted) {
     predict_only(session);
   } else {
-    if (!options.fresh) recall(session.context, session.list.all);
+    if (!options.fresh) recall(session.context, session.list);
     const bool may_skip = options.skip_finished && !options.fresh && options.shard.count == 1;
     if (may_skip && recall_choice(session.context, session.list, session.report)) {
       return std::move(session.report);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "generator/version.hpp"
+#include "tuner/relative_scale.hpp"
 #include "tuner/statistics.hpp"
 
 namespace heddle {
@@ -56,6 +57,10 @@ bool same_makers(const Provenance& left, const Provenance& right) {
   return left.heddle_version == right.heddle_version &&
          left.driver_version == right.driver_version && left.nvrtc_version == right.nvrtc_version &&
          left.source_hash == right.source_hash;
+}
+
+bool is_of(const RowContext& context, const Measurement& row) {
+  return fields_equal(row.sizes, context.problem.sizes) && row.warm == context.warm;
 }
 
 bool counts(const Measurement& row) {
@@ -109,25 +114,35 @@ Measurement row_of(const RowContext& context, const Candidate& candidate, double
   return row;
 }
 
-void recall(const RowContext& context, std::vector<Candidate>& candidates) {
+void recall(const RowContext& context, CandidateList& list) {
   const Problem& problem = context.problem;
   std::map<std::pair<std::string, std::string>, const Measurement*> newest;
   const auto rows = context.target.store.rows_of(problem.variant, context.target.device_class);
   for (const Measurement& row : rows) {
-    if (!fields_equal(row.sizes, problem.sizes) || row.warm != context.warm) continue;
-    if (!counts(row)) continue;
+    if (!is_of(context, row) || !counts(row)) continue;
     const Measurement*& known = newest[{canonical_text(row.config), row.provenance.source_hash}];
     if (known == nullptr || known->provenance.when <= row.provenance.when) known = &row;
   }
   std::map<std::string, bool> has_rows;
+  std::vector<const Measurement*> measured;
+  for (const Measurement& row : rows) {
+    if (is_of(context, row)) measured.push_back(&row);
+  }
   for (const auto& [key, row] : newest) has_rows[key.first] = true;
-  for (Candidate& candidate : candidates) {
+  std::optional<RelativeScale> scale;
+  if (list.base) scale.emplace(measured, list.all[*list.base].config);
+  for (Candidate& candidate : list.all) {
     const std::string config = canonical_text(candidate.config);
     if (has_rows.count(config) == 0) continue;  // spares emitting its text
     const Provenance now = provenance_of(context, candidate);
     const auto found = newest.find({config, now.source_hash});
     if (found == newest.end() || !same_makers(found->second->provenance, now)) continue;
-    take_over(*found->second, candidate);
+    const Measurement& row = *found->second;
+    const bool failed = row.evidence == Evidence::kFailed;
+    const auto relative = failed || !scale ? row.relative : scale->roughly(row);
+    if (!relative) continue;
+    take_over(row, candidate);
+    candidate.relative = *relative;
   }
 }
 
@@ -149,8 +164,7 @@ bool recall_choice(const RowContext& context, const CandidateList& list, TuneRep
     return std::nullopt;
   };
   const auto is_of_this = [&](const Measurement& row) {
-    return fields_equal(row.sizes, context.problem.sizes) && row.warm == context.warm &&
-           row.provenance.command == context.command && counts(row);
+    return is_of(context, row) && row.provenance.command == context.command && counts(row);
   };
   const Measurement* choice = nullptr;
   for (const Measurement& row : rows) {

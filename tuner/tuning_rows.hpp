@@ -21,9 +21,9 @@ struct RowContext {
 Measurement row_of(const RowContext& context, const Candidate& candidate, double elapsed_seconds);
 
 /// What earlier runs of the same heddle, driver and NVRTC on this very problem have found: sets a
-/// candidate's failure, or its check and `relative`, and `known`. What others have measured is a
-/// hint at most (near_winners).
-void recall(const RowContext& context, std::vector<Candidate>& candidates);
+/// candidate's failure, or its check and `relative` to the list's default, and `known`. What others
+/// have measured is a hint at most (near_winners).
+void recall(const RowContext& context, CandidateList& list);
 
 /// After recall(): what an earlier run of the same command chose for this problem, with the default
 /// as it measured it. False = none has come to its end.

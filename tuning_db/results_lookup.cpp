@@ -17,6 +17,7 @@ using PlaceKey = std::tuple<Layer, std::string, std::string>;
 struct Contender {
   const Measurement* row;
   Layer layer;
+  bool chosen = row->chosen;  ///< by a tuning that knew all that is known now
 
   PlaceKey place() const {
     return {layer, canonical_text(row->device), canonical_text(row->bucket)};
@@ -41,6 +42,33 @@ bool speaks_against(const Measurement& failure, const Measurement& success) {
          (check_failed(failure) || failure.bucket == success.bucket);
 }
 
+bool same_versions(const Provenance& left, const Provenance& right) {
+  return left.heddle_version == right.heddle_version &&
+         left.driver_version == right.driver_version && left.nvrtc_version == right.nvrtc_version;
+}
+
+/// What is so much faster goes into the last race of every tuning that looks at it: the choice was
+/// made without it, by a search of some families or of a few candidates. Compared is what was
+/// measured of the very same thing, in seconds and in clock cycles, since clocks differ.
+bool outclasses(const Measurement& other, const Measurement& choice) {
+  constexpr double kBeyondRaces = 1.1;
+  const auto cycles = [](const Measurement& row) { return row.median_seconds * row.clock_mhz; };
+  return other.median_seconds * kBeyondRaces < choice.median_seconds &&
+         cycles(other) * kBeyondRaces <= cycles(choice) && other.warm == choice.warm &&
+         other.tuning != choice.tuning && !(other.config == choice.config) &&
+         other.device.same_class(choice.device) && fields_equal(other.sizes, choice.sizes) &&
+         same_versions(other.provenance, choice.provenance);
+}
+
+void unseat_narrow_choices(std::vector<Contender>& standing) {
+  for (Contender& contender : standing) {
+    contender.chosen = contender.row->chosen &&
+                       std::none_of(standing.begin(), standing.end(), [&](const auto& other) {
+                         return outclasses(*other.row, *contender.row);
+                       });
+  }
+}
+
 using Acceptance = std::function<bool(const Measurement&)>;
 
 std::vector<Contender> contenders(const std::vector<RankedRow>& rows, Evidence wanted,
@@ -63,6 +91,7 @@ std::vector<Contender> contenders(const std::vector<RankedRow>& rows, Evidence w
     });
     if (!condemned) standing.push_back(contender);
   }
+  unseat_narrow_choices(standing);
   return standing;
 }
 
@@ -91,16 +120,16 @@ Acceptance acceptance(const Question& question) {
 }
 
 /// What a finished tuning chose, the last one first; then the fastest of what was measured.
-bool is_better(const Measurement& left, const Measurement& right) {
+bool is_better(const Contender& left, const Contender& right) {
   if (left.chosen != right.chosen) return left.chosen;
-  if (left.chosen) return is_newer(left, right);
-  return left.median_seconds < right.median_seconds;
+  if (left.chosen) return is_newer(*left.row, *right.row);
+  return left.row->median_seconds < right.row->median_seconds;
 }
 
 /// Keeps the better of two rows for one place.
-void keep_better(std::map<std::string, const Measurement*>& best, const Measurement& row) {
-  const auto [known, inserted] = best.try_emplace(canonical_text(row.bucket), &row);
-  if (!inserted && is_better(row, *known->second)) known->second = &row;
+void keep_better(std::map<std::string, Contender>& best, const Contender& contender) {
+  const auto [known, inserted] = best.try_emplace(canonical_text(contender.row->bucket), contender);
+  if (!inserted && is_better(contender, known->second)) known->second = contender;
 }
 
 }  // namespace
@@ -130,16 +159,16 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
   std::stable_sort(standing.begin(), standing.end(), [&](const auto& left, const auto& right) {
     const auto left_distance = distance_of(left), right_distance = distance_of(right);
     if (left_distance != right_distance) return left_distance < right_distance;
-    if (left.row->chosen != right.row->chosen) return left.row->chosen;
+    if (left.chosen != right.chosen) return left.chosen;
     if (left.layer != right.layer) return left.layer < right.layer;
-    return is_better(*left.row, *right.row);
+    return is_better(left, right);
   });
   std::set<PlaceKey> left;
   for (const Contender& contender : standing) {
     if (left.count(contender.place()) > 0) continue;
     const auto [device_distance, size_distance] = distance_of(contender);
     const double regret = std::pow(1 + kRegretPerDoubling, device_distance + size_distance);
-    const bool partial = wanted == Evidence::kMeasured && !contender.row->chosen;
+    const bool partial = wanted == Evidence::kMeasured && !contender.chosen;
     const Lookup answer{
         contender.row->config, question.match, contender.row->median_seconds, regret,
         contender.row->bucket, partial,        contender.row->device};
@@ -159,16 +188,16 @@ std::vector<Measurement> best_rows(const std::vector<Measurement>& rows) {
   std::vector<Measurement> winners;
   const auto everywhere = [](const Measurement&) { return true; };
   for (const auto& [place, group] : groups) {
-    std::map<std::string, const Measurement*> best;
+    std::map<std::string, Contender> best;
     for (const auto& measured : contenders(group, Evidence::kMeasured, everywhere)) {
-      keep_better(best, *measured.row);
+      keep_better(best, measured);
     }
-    std::map<std::string, const Measurement*> predicted;
+    std::map<std::string, Contender> predicted;
     for (const auto& guess : contenders(group, Evidence::kPredicted, everywhere)) {
-      keep_better(predicted, *guess.row);
+      keep_better(predicted, guess);
     }
     best.merge(predicted);  // keeps what is measured
-    for (const auto& [bucket, row] : best) winners.push_back(*row);
+    for (const auto& [bucket, winner] : best) winners.push_back(*winner.row);
   }
   std::sort(winners.begin(), winners.end(), listed_before);
   return winners;

@@ -5,6 +5,7 @@
 
 #include "cli/report_charts.hpp"
 #include "cli/report_data.hpp"
+#include "cli/report_knobs.hpp"
 
 namespace heddle {
 namespace {
@@ -83,16 +84,106 @@ TEST_CASE("Failures are counted by what they have in common") {
   wrong.failure = "wrong result: O[batch 0] = nan";
   rows.push_back(wrong);
   const auto reasons = failures_by_reason(rows);
-  CHECK(reasons == std::map<std::string, int>{
-                       {"timed out", 1}, {"wrong result", 1}, {"wrote outside its tensors", 1}});
+  REQUIRE(reasons.size() == 3);
+  CHECK(reasons.at("timed out").count == 1);
+  CHECK(reasons.at("wrong result").count == 1);
+  CHECK(reasons.at("wrote outside its tensors").example.failure == rows[6].failure);
+  CHECK_THAT(report_page(rows), Contains("O[batch 0] = nan"));
+}
+
+TEST_CASE("What a config proved to be when measured last counts, not a lucky first look") {
+  auto rows = a_tuning();
+  rows[2].relative = 0.7;  // as if fastest, and outrun when looked at again
+  Measurement again = row_of(256, 0.9, 8);
+  rows.insert(rows.begin() + 3, again);
+  const auto tunings = tunings_of(rows);
+  const auto steps = tunings[0].convergence();
+  REQUIRE(steps.size() == 3);
+  CHECK(steps.back().relative == 0.8);
+  CHECK(knob_effects(tunings[0])[0].span() == Approx(1.25));
+  for (Measurement& row : rows) row.chosen = false;
+  CHECK(tunings_of(rows)[0].winner->config.tile_m == 128);
+}
+
+TEST_CASE("Another config that came out at exactly 1 is not taken for the default") {
+  auto rows = a_tuning();
+  rows[2].relative = 1;
+  CHECK(tunings_of(rows)[0].base->config.tile_m == 64);
+  rows.push_back(row_of(256, 1, 10));
+  CHECK(tunings_of(rows)[0].base->config.tile_m == 64);
+}
+
+TEST_CASE("Problems that differ only in what is seldom asked for are rows of their own") {
+  auto rows = a_tuning();
+  const auto others = a_tuning();
+  for (Measurement row : others) {
+    row.tuning = "second";
+    row.variant.dtype = DataType::kE4m3;
+    rows.push_back(row);
+    row.tuning = "third";
+    row.variant.scales = ScaleKind::kToken;
+    rows.push_back(row);
+    row.tuning = "fourth";
+    row.warm = true;
+    rows.push_back(row);
+  }
+  const std::string page = report_page(rows);
+  CHECK_THAT(page, Contains("over 4 problems"));
+  CHECK_THAT(page, Contains(">e4m3 d128 full, batch 2, 32/8 heads, 4096 x 4096</a>"));
+  CHECK_THAT(page, Contains("4096 x 4096, scales=token</a>"));
+  CHECK_THAT(page, Contains("4096 x 4096, scales=token, warm inputs</a>"));
+}
+
+TEST_CASE("A finished tuning stands before a newer one that was not") {
+  auto rows = a_tuning();
+  Measurement newer = row_of(64, 1, 1);
+  newer.tuning = "second";
+  newer.provenance.when = "2026-01-02T00:00:00Z";
+  rows.push_back(newer);
+  CHECK_THAT(report_page(rows), Contains("1.250x") && !Contains("(not finished)"));
+}
+
+TEST_CASE("A gain inside the noise is marked, and a noise that nobody knows is no zero") {
+  auto rows = a_tuning();
+  CHECK(tunings_of(rows)[0].gain_is_told());
+  CHECK_THAT(report_page(rows), Contains("1 of them gain") && Contains("0.25 %"));
+  rows[4].noise = 0.3;
+  CHECK_FALSE(tunings_of(rows)[0].gain_is_told());
+  CHECK_THAT(report_page(rows), Contains("0 of them gain") && Contains("1.250x ~"));
+  rows[4].noise = 0;
+  CHECK_FALSE(tunings_of(rows)[0].gain_is_told());
+  CHECK_THAT(report_page(rows), !Contains("0.00 %"));
+}
+
+TEST_CASE("What each knob is worth over several tunings") {
+  auto rows = a_tuning();
+  for (Measurement row : a_tuning()) {
+    row.tuning = "second";
+    row.sizes.batch = 4;
+    if (row.config.tile_m == 256) row.relative = 1.6;
+    rows.push_back(row);
+  }
+  const auto tunings = tunings_of(rows);
+  const auto summary = knob_summary({&tunings[0], &tunings[1]});
+  REQUIRE(summary.size() == 3);
+  CHECK(summary[1].knob == "tile_m");
+  CHECK(summary[1].value == "128");
+  CHECK(summary[1].tunings == 2);
+  CHECK(summary[1].wins == 2);
+  CHECK(summary[1].mean_cost == 1);
+  CHECK(summary[2].wins == 0);
+  CHECK(summary[2].mean_cost == Approx(1.5));  // sqrt(0.9 / 0.8 * 1.6 / 0.8)
+  CHECK(summary[2].worst_cost == Approx(2));
 }
 
 TEST_CASE("The page has every part, names from outside as text, and nothing from the network") {
   const std::string page = report_page(a_tuning());
-  for (const char* part : {"Winners", "Default against tuned", "Roofline", "Failures by reason",
-                           "Tunings", "noise floor", "1.250x", "Fake &lt;H200&gt; &amp; co",
-                           "tile_m = 256", "prefers-color-scheme: dark", "width=device-width",
-                           "bf16 d128 full, batch 2, 32/8 heads, 4096 x 4096"}) {
+  for (const char* part :
+       {"Winners", "Default against tuned", "Roofline", "Failures by reason", "Tunings",
+        "noise floor", "1.250x", "Fake &lt;H200&gt; &amp; co", "tile_m = 256",
+        "prefers-color-scheme: dark", "width=device-width",
+        "bf16 d128 full, batch 2, 32/8 heads, 4096 x 4096", "<code>family=fa2,<wbr>tile_m=128",
+        "of roof", "fa2 bf16: tensor rate"}) {
     CHECK_THAT(page, Contains(part));
   }
   for (const char* foreign : {"<script", "http:", "https:", "src=", "url(", "@import", "<H200>"}) {
@@ -110,9 +201,16 @@ TEST_CASE("A page of nothing, and of rows that no tuning made") {
 
 TEST_CASE("Charts stand single points and equal values") {
   CHECK_THAT(step_chart({{1, 1, "one"}}, "x", "y"), Contains("<circle") && !Contains("nan"));
-  CHECK_THAT(roofline_chart({{10, 5, "a"}, {10, 5, "b"}}, {{"roof", 100, 4}}), !Contains("nan"));
+  CHECK_THAT(roofline_chart({{"roof", 100, 4, {{10, 5, "a"}, {10, 5, "b"}}}}),
+             Contains("<circle") && !Contains("nan"));
+  CHECK_THAT(roofline_chart({{"of an unknown device", 0, 0, {{10, 5, "a"}}}}),
+             Contains("<circle") && !Contains("<path") && !Contains("nan"));
+  CHECK(roofline_chart({{"roof", 100, 4, {}}}).empty());
   CHECK(step_chart({}, "x", "y").empty());
   CHECK_THAT(bar_list({{"zero", 0, "0"}}), Contains("width:0.0%"));
+  CHECK_THAT(bar_list({{"equal", 1, "1"}}, {1}), Contains("width:0.0%"));
+  CHECK_THAT(bar_list({{"half", 1.25, ""}, {"beyond", 9, ""}}, {1, 1.5}),
+             Contains("width:50.0%") && Contains("width:100.0%"));
 }
 
 }  // namespace

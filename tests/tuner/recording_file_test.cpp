@@ -67,6 +67,25 @@ TEST_CASE("Failures of any length and shape stay one line") {
   CHECK(recordings_text(parse_recordings(text, "again")) == text);
 }
 
+TEST_CASE("A recording of which a part is missing, or there twice, is refused") {
+  // Wherever it is cut: never read as a smaller one.
+  const std::size_t first = kText.find("64 64 1 1");
+  for (std::size_t length = kText.find("legal 3") + 8; length < kText.size(); ++length) {
+    INFO(kText.substr(0, length));
+    CHECK_THROWS_WITH(parse_recordings(kText.substr(0, length), "hand"), Contains("hand:"));
+  }
+  CHECK_THROWS_WITH(parse_recordings(kText.substr(0, first), "hand"),
+                    Contains("hand:11: a problem ends here with 2 configs after 'legal 3'"));
+  const std::string last = kText.substr(first);
+  CHECK_THROWS_WITH(parse_recordings(kText + last, "hand"), Contains("4 configs after 'legal 3'"));
+  std::string twice = kText + last;
+  twice.replace(twice.find("legal 3"), 7, "legal 4");
+  CHECK_THROWS_WITH(parse_recordings(twice, "hand"), Contains("hand:13: ") && Contains("twice"));
+  CHECK_THROWS_WITH(
+      parse_recordings(kText.substr(0, first) + kText.substr(kText.find("problem")), "hand"),
+      Contains("hand:12: ") && Contains("2 configs"));
+}
+
 TEST_CASE("What is wrong in a recording is told with its line") {
   struct Wrong {
     std::string from, to, told;

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tuning_db/support.hpp"
+#include "tuning_db/results_lookup.hpp"
+#include "tuning_db/results_merge.hpp"
 #include "tuning_db/shipped_entries.hpp"
 
 using namespace heddle;
@@ -218,4 +220,48 @@ TEST_CASE("Every shipped file is sound", "[lookup]") {
     CHECK(row.evidence == Evidence::kMeasured);
     CHECK((row.check && row.check->passed));
   }
+}
+
+namespace {
+
+Measurement tuned(int tile_m, double seconds, const std::string& when, bool chosen) {
+  Measurement row = measured(tile(tile_m), seconds, when);
+  row.tuning = "tuning of " + when;
+  row.chosen = chosen;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("A choice among few does not shadow what another tuning found far faster", "[lookup]") {
+  const std::vector<Measurement> rows{tuned(128, 4e-4, kEarly, true), tuned(64, 9e-4, kLate, true)};
+  CHECK(Fixture(rows).ask()->config.tile_m == 128);
+  CHECK_FALSE(Fixture(rows).ask()->partial);
+  CHECK(Fixture(rows).ask(sample_row(), 128)->config.tile_m == 64);
+  CHECK(Fixture({rows[1]}).ask()->config.tile_m == 64);
+  CHECK(Fixture({rows[1]}, {rows[0]}).ask()->config.tile_m == 128);
+  REQUIRE(best_rows(rows).size() == 1);
+  CHECK(best_rows(rows)[0].config.tile_m == 128);
+  CHECK(superfluous_rows(rows, false, "").empty());
+  auto unfinished = rows;
+  unfinished[0].chosen = false;
+  CHECK(Fixture(unfinished).ask()->config.tile_m == 128);
+  CHECK(Fixture(unfinished).ask()->partial);
+}
+
+TEST_CASE("The newer choice stands wherever the older's time says nothing against it", "[lookup]") {
+  const auto late = tuned(64, 9e-4, kLate, true);
+  const auto stands_beside = [&](const auto& change) {
+    Measurement early = tuned(128, 4e-4, kEarly, true);
+    change(early);
+    return Fixture({early, late}).ask()->config.tile_m == 64;
+  };
+  CHECK_FALSE(stands_beside([](Measurement&) {}));
+  CHECK(stands_beside([](Measurement& row) { row.median_seconds = 8.5e-4; }));
+  CHECK(stands_beside([](Measurement& row) { row.clock_mhz *= 2.2; }));
+  CHECK(stands_beside([](Measurement& row) { row.warm = true; }));
+  CHECK(stands_beside([&](Measurement& row) { row.tuning = late.tuning; }));
+  CHECK(stands_beside([](Measurement& row) { ++row.sizes.seqlen_q; }));  // of the same bucket
+  CHECK(stands_beside([](Measurement& row) { row.provenance.driver_version = "12.0"; }));
+  CHECK(stands_beside([](Measurement& row) { row.provenance.heddle_version = "0.0.1"; }));
 }
