@@ -72,9 +72,9 @@ std::string step_chart(const std::vector<Point>& points, const std::string& x_na
                                              path + "\" />\n" + dots(points, x, y));
 }
 
-std::string roofline_chart(const std::vector<Series>& series) {
+std::string roofline_chart(const std::vector<ChartSeries>& series) {
   double least_x = 1e300, most_x = 0, least_y = 1e300, most_y = 0;
-  for (const Series& each : series) {
+  for (const ChartSeries& each : series) {
     for (const Point& point : each.points) {
       least_x = std::min(least_x, point.x), most_x = std::max(most_x, point.x);
       least_y = std::min(least_y, point.y), most_y = std::max(most_y, point.y);
@@ -87,7 +87,7 @@ std::string roofline_chart(const std::vector<Series>& series) {
   const Axis y = y_axis(least_y / 2, most_y * 2, true);
   std::string lines, points, legend;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    const Series& each = series[i];
+    const ChartSeries& each = series[i];
     const std::string colour = fmt::format("s{}", i % kSeriesColours);
     points += fmt::format("<g class={}>\n{}</g>\n", colour, dots(each.points, x, y));
     legend += fmt::format("<li class={}><i></i>{}</li>\n", colour, escape_html(each.name));
@@ -117,12 +117,13 @@ std::string bar_list(const std::vector<Bar>& bars, BarScale scale) {
   return text + "</ul>\n";
 }
 
-std::string table(const std::vector<Column>& columns,
+std::string table(const std::vector<ChartColumn>& columns,
                   const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) return {};
-  const auto kind = [](const Column& column) { return column.figure ? " class=figure" : ""; };
+  const auto kind = [](const ChartColumn& column) { return column.figure ? " class=figure" : ""; };
   std::string text = "<div class=wide><table><thead><tr>";
-  for (const Column& column : columns) text += fmt::format("<th{}>{}", kind(column), column.name);
+  for (const ChartColumn& column : columns)
+    text += fmt::format("<th{}>{}", kind(column), column.name);
   text += "</tr></thead>\n<tbody>\n";
   for (const auto& row : rows) {
     text += "<tr>";

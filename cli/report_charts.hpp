@@ -20,14 +20,14 @@ std::string step_chart(const std::vector<Point>& points, const std::string& x_na
                        const std::string& y_name);
 
 /// A roof, min(peak, x * slope), and those that are under it.
-struct Series {
+struct ChartSeries {
   std::string name;
   double peak = 0;
   double slope = 0;
   std::vector<Point> points;
 };
 /// Logarithmic axes, a colour for each roof, and a legend below.
-std::string roofline_chart(const std::vector<Series>& series);
+std::string roofline_chart(const std::vector<ChartSeries>& series);
 
 /// A row for each: label, bar, figure. Bars begin at `from` and are full at `to`, or, where that is
 /// less, at the greatest value.
@@ -43,11 +43,11 @@ struct BarScale {
 std::string bar_list(const std::vector<Bar>& bars, BarScale scale = {});
 
 /// Texts are HTML. On a narrow screen each row stands as a block, its figures under their names.
-struct Column {
+struct ChartColumn {
   std::string name;
   bool figure = false;
 };
-std::string table(const std::vector<Column>& columns,
+std::string table(const std::vector<ChartColumn>& columns,
                   const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace heddle

@@ -183,13 +183,13 @@ std::string gains(std::vector<const TuningView*> tunings) {
 
 /// Of one device; winners on others have other roofs.
 std::string roofline(const std::vector<const TuningView*>& tunings) {
-  std::map<std::string, std::map<std::string, Series>> devices;
+  std::map<std::string, std::map<std::string, ChartSeries>> devices;
   for (const TuningView* tuning : tunings) {
     const Standing standing = standing_of(*tuning);
     if (!(standing.intensity > 0 && standing.reached > 0)) continue;
     const std::string name = fmt::format("{} {}", enum_name(tuning->winner->config.family),
                                          enum_name(tuning->problem.variant.dtype));
-    Series& series = devices[tuning->device.name][name];
+    ChartSeries& series = devices[tuning->device.name][name];
     series.name = fmt::format("{}: tensor rate {:.0f} TFLOP/s", name, standing.peak);
     series.peak = standing.peak;
     series.slope = standing.slope;
@@ -199,7 +199,7 @@ std::string roofline(const std::vector<const TuningView*>& tunings) {
   }
   std::string text;
   for (const auto& [device, by_name] : devices) {
-    std::vector<Series> series;
+    std::vector<ChartSeries> series;
     for (const auto& [name, each] : by_name) series.push_back(each);
     text += "<h3>" + escape_html(device) + "</h3>\n" + roofline_chart(series);
   }

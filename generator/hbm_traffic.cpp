@@ -45,11 +45,12 @@ KeyValueReuse key_value_reuse(KernelPart part, const ProblemCut& c, const Covera
     return reuse;
   }
   if (head_blocks <= 1) reuse.usable_l2 = kOwnL2 * l2;
-  const double tiles_at_once = heads_at_once * head_blocks;
-  reuse.working_set += tiles_at_once * c.rows * c.columns * (c.element_bytes + c.output_bytes);
+  // A tile of Q and one of O of each block pass through meanwhile.
+  const double pass = reuse.working_set + heads_at_once * head_blocks * c.rows * c.columns *
+                                              (c.element_bytes + c.output_bytes);
   const double walks = std::max(1.0, c.head_steps / c.longest_tile);
   reuse.passes *= walks;
-  reuse.lost = lost_by_walking_back(reuse.usable_l2 / reuse.working_set, out_of_step(walks));
+  reuse.lost = lost_by_walking_back(reuse.usable_l2 / pass, out_of_step(walks));
   return reuse;
 }
 

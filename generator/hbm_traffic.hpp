@@ -11,8 +11,7 @@ namespace heddle {
 struct KeyValueReuse {
   double bytes_once = 0;   ///< K and V of all heads
   double passes = 1;       ///< over the keys of a head
-  double working_set = 0;  ///< bytes of a pass: K and V of the heads that are read at the same time
-                           ///< and, of fa1, a tile of Q and O each
+  double working_set = 0;  ///< bytes of K and V of the heads that are read at the same time
   double usable_l2 = 0;    ///< bytes of L2 that they can have
   double lost = 0;         ///< share of the working set that L2 does not keep
 

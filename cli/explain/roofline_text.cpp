@@ -83,13 +83,21 @@ std::string ceilings_table(const Explanation& explanation) {
   }
   std::string text =
       format_table(rows) +
-      "  issue: instructions of all warps on the SM's four schedulers; load latency: "
-      "loads in a row, as\n  far as blocks do not ask ahead; ";
+      "  issue: instructions of all warps on the SM's four schedulers; L2: what the SMs ask of it, "
+      "or, where\n  that is longer, what passes between them and HBM; load latency: loads in a "
+      "row, "
+      "as far as blocks do\n  not ask ahead; ";
   text +=
       explanation.config.family == Family::kFa3
           ? "shared memory: what the TMA writes; what wgmma reads there is\n  part of its rate, "
             "and so of tensor\n"
           : "shared memory: tiles written and read, and what warps\n  exchange\n";
+  const GridFacts& grid = explanation.parts.front().grid;
+  if (grid.sms_used < explanation.limits.sm_count) {
+    text += fmt::format(
+        "  tensor, exp, issue and shared memory: of the {} of {} SMs that have a block\n",
+        grid.sms_used, explanation.limits.sm_count);
+  }
   return text;
 }
 

@@ -137,12 +137,17 @@ TEST_CASE("Sections 5 and 6 say by what rules they count") {
   // L2 is the lowest ceiling here, but the SMs' own work takes longer still.
   Problem decode;
   decode.sizes = {.batch = 1, .heads = 32, .kv_heads = 8, .seqlen_q = 1, .seqlen_kv = 32768};
-  KernelConfig split{.family = Family::kFa2, .tile_m = 16, .tile_n = 48, .warps = 1};
-  split.split_kv = split.query_in_registers = true;
-  split.running_max = RunningMax::kEveryBlock;
+  KernelConfig split{.family = Family::kFa3, .tile_n = 176, .split_kv = true};
+  split.scheduler = TileScheduler::kStatic;
   const Explanation hidden = explain(decode, split, find_architecture("sm_90a"));
   REQUIRE(hidden.roofline.binding == "L2");
   CHECK_THAT(roofline_text(hidden, std::nullopt), Contains("it has no line"));
+  // With fewer blocks than SMs the SMs' own ceilings are those of the ones that have a block.
+  const std::string of_few = "of the 16 of 132 SMs that have a block";
+  Problem few = prefill();
+  few.sizes = {.batch = 1, .heads = 16, .seqlen_q = 4096, .seqlen_kv = 4096};
+  CHECK_THAT(roofline_text(explained(Family::kFa1, few), std::nullopt), Contains(of_few));
+  CHECK_THAT(text, !Contains("SMs that have a block"));
 }
 
 TEST_CASE("An empty problem says so") {
