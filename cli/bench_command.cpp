@@ -123,7 +123,7 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
       ->needs(name);
   verb.add_option("--budget", suite.budget,
                   "of a suite: begin nothing more after so many seconds; what is missing is named")
-      ->check(CLI::PositiveNumber)
+      ->check(wrong_seconds)
       ->needs(name);
   verb.add_option("--peers", suite.peers,
                   "of a suite: figures of others, in the form of bench/peers.yaml")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/problem_file.hpp"
@@ -43,6 +44,19 @@ KernelConfig family_default(Family family, const Problem& problem, const DeviceL
   const SizeBucket bucket = bucket_of(problem.sizes);
   if (const auto usual = default_config(family, problem.variant, bucket, limits)) return *usual;
   return plain_config(family, problem, limits);
+}
+
+std::string wrong_seconds(const std::string& text) {
+  double seconds = 0;  // which NaN is not above
+  if (parse_value(text, seconds) && seconds > 0 && seconds <= kMaxCount) return {};
+  return fmt::format("'{}' is no number of seconds above 0, up to {}", text, kMaxCount);
+}
+
+std::string wrong_budget(const std::string& text) {
+  double seconds = -1;
+  if (parse_value(text, seconds) && seconds == 0) return {};
+  const std::string wrong = wrong_seconds(text);
+  return wrong.empty() ? wrong : wrong + "; 0 = no limit";
 }
 
 std::string flag_name(std::string_view field_name) {

@@ -20,6 +20,11 @@ namespace heddle {
 /// The largest number a flag takes that counts something.
 constexpr int kMaxCount = 1'000'000;
 
+/// For CLI::Option::check(): what is wrong with a time limit in seconds. Empty = nothing.
+std::string wrong_seconds(const std::string& text);
+/// The same where 0 stands for no limit.
+std::string wrong_budget(const std::string& text);
+
 /// "--head-dim" for "head_dim".
 std::string flag_name(std::string_view field_name);
 

@@ -182,7 +182,7 @@ void register_tune(const CommandSink& sink) {
       ->check(CLI::IsMember({"exhaustive", "ranked", "local", "random"}));
   verb.add_option("--budget", command->options.budget_seconds,
                   "seconds for each problem; then the best so far wins (0 = no limit)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(wrong_budget);
   verb.add_flag("--warm", command->options.warm,
                 "measure with inputs that stay in the L2 cache, and say so in the rows");
   verb.add_flag("--fresh", command->options.fresh,
@@ -205,19 +205,19 @@ void register_tune(const CommandSink& sink) {
       ->group(group);
   verb.add_option("--candidate-seconds", command->options.runner.candidate_seconds,
                   "what checking a candidate, or a round of measuring, may take")
-      ->check(CLI::PositiveNumber)
+      ->check(wrong_seconds)
       ->group(group);
   verb.add_option("--compile-seconds", command->options.compile.cpu_seconds,
                   "what compiling a candidate may take, in processor time")
-      ->check(CLI::PositiveNumber)
+      ->check(wrong_seconds)
       ->group(group);
   const std::string test_group = "For tests";
-  verb.add_option(
-          "--add-bad", command->bad,
-          "add candidates that fail like this (all: of every kind): " + enum_choices<BadKind>())
-      ->delimiter(',')
-      ->group(test_group);
+  CLI::Option* bad = verb.add_option(
+      "--add-bad", command->bad,
+      "add candidates that fail like this (all: of every kind): " + enum_choices<BadKind>());
+  bad->delimiter(',')->group(test_group);
   verb.add_flag("--only-bad", command->options.only_bad, "try no other candidates")
+      ->needs(bad)
       ->group(test_group);
   verb.add_flag("--json", command->json, "print JSON");
 }

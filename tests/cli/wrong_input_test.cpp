@@ -167,6 +167,16 @@ TEST_CASE("A model that no kernel can honour names the flag that accepts that") 
   check_refusal(heddle.run({"tune", "--model", heddle.path("absent.json")}), {"absent.json"});
   check_refusal(heddle.run({"tune", "--families", "fa9"}), {"family: 'fa9'", "fa2"});
   check_refusal(heddle.run({"tune", "--limit", "-1"}), {"--limit", "-1"});
+  check_refusal(heddle.run({"tune", "--only-bad"}), {"--only-bad", "--add-bad"});
+  for (const std::string seconds : {"nan", "-nan", "inf", "-1", "1e300", "1s", ""}) {
+    const std::string quoted = "'" + seconds + "' is no number of seconds";
+    check_refusal(heddle.run({"tune", "--budget", seconds}), {"--budget", quoted, "0 = no limit"});
+    check_refusal(heddle.run({"tune", "--candidate-seconds", seconds}),
+                  {"--candidate-seconds", quoted});
+    check_refusal(heddle.run({"tune", "--compile-seconds", seconds}),
+                  {"--compile-seconds", quoted});
+  }
+  check_refusal(heddle.run({"tune", "--compile-seconds", "0"}), {"--compile-seconds", "'0'"});
   check_refusal(heddle.run({"bench", "--samples", "0"}), {"--samples", "0"});
 }
 

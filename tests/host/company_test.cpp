@@ -110,4 +110,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Tiles with no, one, two and more key blocks are each drawn once") {
+  // Tiles 0 to 2 see no key; then there are 1, 2, 3 and 4 blocks of 64 keys.
+  for (const bool splits : {false, true}) {
+    Problem problem = problem_of(1, splits ? 2 : 0);
+    problem.sizes.seqlen_q = 400;
+    problem.sizes.seqlen_kv = 200;
+    const HostTensors tensors = make_inputs(problem, InputKind::kRising, 47);
+    const HostRun each =
+        run(problem, tensors, fa3_config(TileScheduler::kTilePerBlock, splits), 132);
+    for (const auto scheduler : {TileScheduler::kStatic, TileScheduler::kDynamic}) {
+      for (const int multiprocessors : {1, 3}) {
+        INFO(enum_name(scheduler) << ", splits " << splits << ", SMs " << multiprocessors);
+        const HostRun drawn = run(problem, tensors, fa3_config(scheduler, splits), multiprocessors);
+        CHECK(begin_alike(each, drawn));
+        CHECK(drawn.tile_counter == 0);
+      }
+    }
+  }
+}
+
 }  // namespace heddle

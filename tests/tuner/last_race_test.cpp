@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tuner/contest.hpp"
+#include "tuner/last_race.hpp"
 #include "tuner/statistics.hpp"
 
 namespace heddle {
@@ -153,6 +154,46 @@ TEST_CASE("C73 of equals with equal predictions the same one wins, whoever came 
   const auto result = race.run(order, has_baseline);
   REQUIRE(result.winner != nullptr);
   CHECK(result.winner->id == 1);
+}
+
+TEST_CASE("Whoever fails in whichever round, the control and the default included, the race ends") {
+  constexpr int kControl = 99;
+  std::mt19937 engine(11);
+  std::uniform_real_distribution<double> draw(0, 1);
+  for (int course = 0; course < 400; ++course) {
+    std::vector<Candidate> candidates(kRacers);
+    std::vector<Candidate*> racers;
+    for (int id = 0; id < kRacers; ++id) {
+      candidates[id].id = id;
+      candidates[id].config.tile_m = id + 1;
+      racers.push_back(&candidates[id]);
+    }
+    const bool has_base = course % 3 != 0;
+    heddle::LastRace race(racers, has_base ? racers[course % kRacers] : nullptr,
+                          course % 5 == 0 ? -1 : kControl);
+    std::vector<bool> failed(kControl + 1);
+    int rounds = 0;
+    for (auto ids = race.next_round(); !ids.empty(); ids = race.next_round()) {
+      REQUIRE(++rounds <= heddle::LastRace::kMostRounds);
+      RaceOutcome outcome;
+      for (const int id : ids) {
+        REQUIRE_FALSE(failed[id]);
+        failed[id] = draw(engine) < 0.15;
+        if (failed[id]) {
+          if (id < kRacers) candidates[id].failure = "trap";
+          continue;
+        }
+        for (int i = 0; i < 20; ++i) {
+          outcome.timings[id].seconds.push_back(kUnit * (1 + 0.02 * draw(engine)));
+        }
+      }
+      race.add(outcome);
+    }
+    const Candidate* winner = race.winner();
+    CHECK((winner == nullptr) == race.finalists().empty());
+    if (winner != nullptr) CHECK_FALSE(failed[winner->id]);
+    CHECK(std::isfinite(race.noise()));
+  }
 }
 
 }  // namespace
