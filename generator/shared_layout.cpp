@@ -58,6 +58,16 @@ SharedLayout unfused_output(const Variant& variant, const KernelConfig& config) 
   return layout;
 }
 
+/// templates/part/redo_list.cuh: of each tile a byte of each warp, and its number; of each slot of
+/// Q an entry; two words of the producer's; a barrier.
+int redo_list_bytes(const KernelConfig& config) {
+  constexpr int kMaxWarps = 16;
+  const int tiles = config.query_stages + 2;
+  const int words = (config.query_stages + 2) * kWordBytes;
+  const int bytes = tiles * (kMaxWarps + kWorkItemBytes) + kBarrierBytes + words;
+  return (bytes + 15) / 16 * 16;
+}
+
 /// Slots of Q, K and V in blocks of 64 columns; two barriers for each slot, a number of five words
 /// for each of Q, another barrier, the guards' votes and their finding for each of V.
 SharedLayout fa3(const Variant& variant, const KernelConfig& config) {
@@ -73,8 +83,10 @@ SharedLayout fa3(const Variant& variant, const KernelConfig& config) {
   layout.add("V tiles to be transposed", raw_slots, config.tile_n * row);
   const int query_slot = 2 * kBarrierBytes + kWorkItemBytes;
   const int key_value_slot = 5 * kBarrierBytes + (1 + kGuardWarps) * kWordBytes;
-  const int control = config.query_stages * query_slot + config.stages * key_value_slot +
-                      raw_slots * 2 * kBarrierBytes;
+  // The producer's way through the barriers of masked V: a count, or a slot and a parity.
+  const int way = (config.stages & (config.stages - 1)) == 0 ? kWordBytes : 2 * kWordBytes;
+  const int control = way + redo_list_bytes(config) + config.query_stages * query_slot +
+                      config.stages * key_value_slot + raw_slots * 2 * kBarrierBytes;
   layout.add("barriers, which query tile is next, findings of the helpers", 1, control);
   const int over = layout.total() % kTmaAlignment;
   layout.add("rest of the last 1024 bytes", 1, over == 0 ? 0 : kTmaAlignment - over);

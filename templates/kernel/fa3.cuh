@@ -40,6 +40,7 @@ struct Consumer {
   TeamStore<Config> storing;
 
   WorkItem item;  ///< the tile that has been left
+  int entry;      ///< its place in the list of those to be done again
   ScoreScale<Config> scale;
   int first_masked;  ///< the first block of which this warp's rows may not see all
   TeamRows<Config> rows;
@@ -55,7 +56,7 @@ struct Consumer {
 
   /// The guard may look at a tile's values. Those of the next one come while this one ends.
   void ring_guard(const RingPlace<Config::kQueryStages>& tile) {
-    if (Tiles::kGuarded && !Tiles::kTransposes && team == 0) {
+    if (Tiles::kHasGuard && team == 0) {
       GuardBell<Config::kQueryStages>::ring(tile);
     }
   }
@@ -105,6 +106,7 @@ struct Consumer {
   /// What the tile left is stored.
   void store() {
     const Work<Config> work(parameters, item);
+    if constexpr (Tiles::kWatched) look_at_output();
     if constexpr (Config::kCheckedSum) {
       const LostBlocks<Config> lost(parameters, work, work.first_query + storing.warp_row());
       if (!work.is_empty()) lost.make_up(rows.softmax, rows.output);
@@ -226,6 +228,7 @@ struct Consumer {
   /// is, whoever stores it reads once more: the loop has no registers for that.
   void leave_tile() {
     item = tiles.item();
+    if constexpr (Tiles::kWatched) entry = shared.redo.entry[tiles.slot()];
     if constexpr (Config::kPersistent) {
       auto next_tile = tiles.place();
       next_tile.next();
@@ -236,6 +239,48 @@ struct Consumer {
     tiles.release();
     products.loader.queries_released();
   }
+
+  /// All tiles that the queue brings.
+  void walk() {
+    WorkItem next;
+    while (tiles.next(next)) {
+      const Work<Config> work(parameters, next);
+      rows.clear();
+      if (work.is_empty()) {
+        leave_tile();
+      } else {
+        attend(work);
+      }
+      store();
+      if constexpr (!Config::kPersistent) break;
+    }
+    storing.finish(tiles, products.loader);
+  }
+
+  /// Whether NaN or Inf among values has spoilt the tile.
+  void look_at_output() {
+    const bool spoilt = is_spoilt(rows.output);
+    if (spoilt && entry != shared.redo.kGuarded && lane() == 0) {
+      shared.redo.spoilt[entry][warp()] = 1;
+    }
+  }
+
+  /// After the tiles that the queue has brought: whether it brings some of them again.
+  bool begin_another_round() {
+    if constexpr (!Tiles::kWatched) return false;
+    // This warp has not arrived yet, unless this was the second round.
+    if (test_wait(shared.redo.looked_at, 0)) return false;
+    sync_warp();
+    if (lane() == 0) arrive(shared.redo.looked_at);
+    if (!shared.redo.needs_another_round()) return false;
+    if constexpr (Config::kTmaStore) storing.wait_all();  // else an earlier store could come last
+    if constexpr (Config::kPersistent) {
+      tiles.advance();
+      tiles.release();
+    }
+    ring_guard(tiles.place());
+    return true;
+  }
 };
 
 template <class Config>
@@ -243,19 +288,10 @@ inline void consume(const MappedParameters& parameters, SharedStorage<Config>& s
   Consumer<Config> consumer(shared, parameters, team);
   consumer.products.loader.begin();
   consumer.ring_guard(consumer.tiles.place());
-  WorkItem item;
-  while (consumer.tiles.next(item)) {
-    const Work<Config> work(parameters.attention, item);
-    consumer.rows.clear();
-    if (work.is_empty()) {
-      consumer.leave_tile();
-    } else {
-      consumer.attend(work);
-    }
-    consumer.store();
-    if constexpr (!Config::kPersistent) break;
-  }
-  consumer.storing.finish(consumer.tiles, consumer.products.loader);
+#pragma unroll 1
+  do {
+    consumer.walk();
+  } while (consumer.begin_another_round());
   consumer.turns.finish();
 }
 

@@ -30,6 +30,8 @@ class RingPlace {
   int slot() const { return static_cast<int>(count_ % kSlots); }
   unsigned parity() const { return count_ / kSlots % 2; }
   void next() { ++count_; }
+  /// Some slots at once; none where `slots` is negative.
+  void skip(int slots) { count_ += slots < 0 ? 0u : static_cast<unsigned>(slots); }
   /// The slot before this one.
   int left() const { return static_cast<int>((count_ - 1) % kSlots); }
 
@@ -48,6 +50,10 @@ class RingPlace<kSlots, false> {
       slot_ = 0;
       parity_ ^= 1u;
     }
+  }
+  void skip(int slots) {
+#pragma unroll 1
+    for (int i = 0; i < slots; ++i) next();
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "part/barrier_ring.cuh"
 #include "part/block_range.cuh"
 #include "part/packed_rows.cuh"
+#include "part/redo_list.cuh"
 #include "part/sequence_info.cuh"
 #include "part/tile_queue.cuh"
 #include "swizzle.cuh"
@@ -46,6 +47,12 @@ struct Shape {
   /// It comes in rows all the same.
   static constexpr bool kTransposes = Config::kScaledInputs && !Config::kTransposedValues;
   static constexpr int kRawTiles = kTransposes ? kRawSlots : 0;
+  /// Outputs are looked at, and values only once one of them was spoilt (part/redo_list.cuh). Of
+  /// 8-bit inputs nothing is gained, and ptxas spills for it: their masked value blocks are all
+  /// looked at.
+  static constexpr bool kWatched = kGuarded && !Config::kScaledInputs;
+  /// By the guard: who transposes looks at values anyway.
+  static constexpr bool kHasGuard = kGuarded && !kTransposes;
   /// Warps that read the tile queue.
   static constexpr bool kHelped = kGuarded || kTransposes;
   static constexpr int kReaders = kWarpgroupWarps * kTeams + (kHelped ? kGuardWarps : 0);
@@ -69,12 +76,15 @@ struct SharedStorage {
   alignas(1024) unsigned char query[Config::kQueryStages][Shape<Config>::kQueryBytes];
   unsigned char key[Config::kStages][Shape<Config>::kKeyBytes];
   unsigned char value[Config::kStages + Shape<Config>::kRawTiles][Shape<Config>::kKeyBytes];
+  RedoList<Config::kQueryStages> redo;
   TileQueue<Config::kQueryStages> tiles;
   BarrierRing<Config::kStages> key_ring;
   BarrierRing<Config::kStages> value_ring;
-  /// A masked value block lands here, and is full once the guard has looked at it.
+  /// A masked value block of a guarded tile lands here, and is full once the guard has looked at
+  /// it.
   Barrier landed[Config::kStages];
-  int nonfinite[Config::kStages];  ///< whether it then found NaN or Inf
+  RingPlace<Config::kStages> landing;  ///< the producer's way through them
+  int nonfinite[Config::kStages];      ///< whether it then found NaN or Inf
   int guard_votes[Config::kStages][kGuardWarps];
   RawRing<Shape<Config>::kTransposes> raw_ring;
 
@@ -85,7 +95,10 @@ struct SharedStorage {
     key_ring.init(kConsumerWarps);
     value_ring.init(kConsumerWarps);
     raw_ring.init(kGuardWarps);
+    redo.init(kConsumerWarps);
+    landing = {};
     for (Barrier& barrier : landed) heddle::init(barrier, 1);
+    for (int& found : nonfinite) found = 0;
   }
 };
 

@@ -88,6 +88,12 @@ class TeamStore {
     if constexpr (Config::kPersistent) meet();
   }
 
+  /// Until the rows are in global memory, for all of the team to see.
+  void wait_all() {
+    if (speaks()) store_wait<0>();
+    meet();
+  }
+
   /// The slot of the tile stored last is free once it has been read.
   void finish(Reader& tiles, TeamLoader<Config>& loader) {
     if constexpr (Config::kTmaStore) {
@@ -214,12 +220,6 @@ class TeamStore {
     is_storing_ = true;
     // With one slot the next tile's queries wait for this one's.
     if constexpr (Config::kQueryStages == 1) finish(tiles, loader);
-  }
-
-  /// Until the rows are in global memory, for all of the team to see.
-  void wait_all() {
-    if (speaks()) store_wait<0>();
-    meet();
   }
 
   /// All of the team. After a tile's branches by row ptxas only sees from such a barrier that the

@@ -68,12 +68,31 @@ class Producer {
       if (Config::kPersistent && walk.more()) item = order.item(walk.index());
     }
     if constexpr (Config::kPersistent) announce_end();
+    if constexpr (Tiles::kWatched) run_again();
   }
 
  protected:
+  /// The tiles that are to be done again. They have keys.
+  void run_again() {
+    if (!shared_.redo.needs_another_round()) return;
+    WorkItem item;
+#pragma unroll 1
+    while (shared_.redo.next_again(item)) {
+      const Work<Config> work(parameters_, item);
+#pragma unroll 1
+      for (int block = work.range.end - 1; block >= work.range.begin; --block, places_.next()) {
+        load_keys(work, block);
+        if (block == work.range.end - 1) load_queries(work);
+        load_values(work, block);
+      }
+    }
+    if constexpr (Config::kPersistent) announce_end();
+  }
+
   /// The first keys are asked for before a slot for the queries is free.
   void load_first(const Work<Config>& work) {
     if (work.is_empty()) return announce_empty(work.item);
+    if constexpr (Tiles::kWatched) shared_.redo.enter(work.item);
     load_keys(work, work.range.end - 1);
     load_queries(work);
     load_values(work, work.range.end - 1);
@@ -100,6 +119,7 @@ class Producer {
   void write_item(const WorkItem& item) {
     wait_empty(shared_.tiles.ring, query_);
     shared_.tiles.items[query_.slot()] = item;
+    if constexpr (Tiles::kWatched) shared_.redo.entry[query_.slot()] = shared_.redo.loading;
   }
 
   void load_queries(const Work<Config>& work) {
@@ -174,13 +194,14 @@ class Producer {
     }
   }
 
-  /// A masked value block is the guard's first.
+  /// A masked value block of a guarded tile is the guard's first.
   Barrier& landing_barrier(const Work<Config>& work, int block) {
-    if (!Tiles::kGuarded || block < work.range.first_masked) {
+    const bool is_guarded = Tiles::kHasGuard && (!Tiles::kWatched || shared_.redo.is_guarded());
+    if (!is_guarded || block < work.range.first_masked) {
       return shared_.value_ring.full[places_.slot()];
     }
-    Barrier& barrier = shared_.landed[landed_.slot()];
-    landed_.next();
+    Barrier& barrier = shared_.landed[shared_.landing.slot()];
+    shared_.landing.next();
     return barrier;
   }
 
@@ -189,7 +210,6 @@ class Producer {
   SharedStorage<Config>& shared_;
   RingPlace<Config::kQueryStages> query_;
   RingPlace<Config::kStages> places_;  ///< K and V keep in step
-  RingPlace<Config::kStages> landed_;  ///< masked value blocks
   RingPlace<kRawSlots> raw_;
 };
 

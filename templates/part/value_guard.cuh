@@ -1,6 +1,6 @@
 #pragma once
-// A role that looks at the masked value blocks of an fa3 block before its consumers multiply them:
-// the warps of the producer's warpgroup that do not load.
+// A role that looks at the masked value blocks of guarded tiles before consumers multiply them
+// (part/redo_list.cuh): the warps of the producer's warpgroup that do not load.
 
 #include "instruction/fence.cuh"
 #include "part/fa3_shared.cuh"
@@ -17,19 +17,39 @@ class ValueGuard {
       : parameters_(parameters), shared_(shared), tiles_(shared.tiles) {}
 
   void run() {
+    bool is_again = false;
+#pragma unroll 1
+    for (;;) {
+      walk();
+      if constexpr (!Shape<Config>::kWatched) return;
+      if (is_again || !shared_.redo.needs_another_round()) return;
+      is_again = true;
+      if constexpr (!Config::kPersistent) continue;
+      tiles_.advance();
+      tiles_.release();
+    }
+  }
+
+ private:
+  void walk() {
     WorkItem item;
     for (;;) {
       GuardBell<Config::kQueryStages>::answer(tiles_.place());
       if (!tiles_.next(item)) return;
       const Work<Config> work(parameters_, item);
+      const bool is_guarded =
+          !Shape<Config>::kWatched || shared_.redo.entry[tiles_.slot()] == shared_.redo.kGuarded;
       tiles_.advance();
       tiles_.release();
-      check(work);
+      if (is_guarded) {
+        check(work);
+      } else {
+        values_.skip(work.range.end - work.range.begin);
+      }
       if constexpr (!Config::kPersistent) return;
     }
   }
 
- private:
   void check(const Work<Config>& work) {
 #pragma unroll 1
     for (int block = work.range.end - 1; block >= work.range.begin; --block, values_.next()) {
