@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<std::string> kSources{"compilers", "torch_first_call"};
+constexpr const char* kThisRun = "this run";
+
 /// A folder that goes with this object.
 class ScratchFolder {
  public:
@@ -73,26 +76,6 @@ std::string range_of(const PeerFigure& figure) {
   return fmt::format("{:g} to {:g} s", figure.least, figure.most);
 }
 
-Plot compile_plot(const std::vector<SuiteCase>& cases, const std::vector<CompileTimes>& times,
-                  const Peers& peers) {
-  Plot plot{.title = "From a configuration to its machine code",
-            .y_name = "seconds",
-            .logarithmic_y = true,
-            .bar_series = {{"cold", Tint::kBlue},
-                           {"from the cubin database", Tint::kSky},
-                           {"others (the most where a range is known)", Tint::kOrange, true}}};
-  constexpr int kShownHeadDim = 128;  // of all of them the bars would fill pages
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].problem.variant.head_dim != kShownHeadDim) continue;
-    plot.groups.push_back(
-        {cases[i].label, {{0, times[i].cold_seconds}, {1, times[i].warm_seconds}}});
-  }
-  for (const PeerFigure& figure : peers.compile_seconds) {
-    plot.groups.push_back({figure.peer, {{2, figure.most}}});
-  }
-  return plot;
-}
-
 }  // namespace
 
 std::vector<SuiteCase> compile_cases(const DeviceLimits& limits) {
@@ -141,25 +124,48 @@ BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
                   runs, runs == 1 ? "" : "s")};
   report.table = {{"kernel", "kernels", "cold", "of it NVRTC", "warm"}};
   report.records.columns = {"kernel",       "kernels", "cold_seconds", "nvrtc_seconds",
-                            "warm_seconds", "source",  "config"};
+                            "warm_seconds", "source",  "head_dim",     "config"};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const CompileTimes& time = times[i];
     report.table.push_back({cases[i].label, std::to_string(time.kernels),
                             format_seconds(time.cold_seconds), format_seconds(time.nvrtc_seconds),
                             format_seconds(time.warm_seconds)});
     report.records.rows.push_back({cases[i].label, double(time.kernels), time.cold_seconds,
-                                   time.nvrtc_seconds, time.warm_seconds, std::string("this run"),
+                                   time.nvrtc_seconds, time.warm_seconds, std::string(kThisRun),
+                                   double(cases[i].problem.variant.head_dim),
                                    canonical_text(cases[i].config)});
   }
   for (const PeerFigure& figure : peers.compile_seconds) {
     report.table.push_back({figure.peer + " (peer)", "1", range_of(figure), "-", "-"});
     report.records.rows.push_back(
-        {figure.peer, 1.0, figure.most, Value(), Value(), figure.source, Value()});
+        {figure.peer, 1.0, figure.most, Value(), Value(), figure.source, Value(), Value()});
   }
-  report.notes = peers.cited({"compilers", "torch_first_call"});
-  report.plot = compile_plot(cases, times, peers);
-  report.plot.notes = report.notes;
+  report.notes = peers.cited(kSources);
   return report;
+}
+
+Plot compile_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{
+      .title = "From a configuration to its machine code",
+      .y_name = "seconds",
+      .logarithmic_y = true,
+      .bar_series = {
+          {"cold", Tint::kBlue}, {"from cache", Tint::kGreen}, {"others", Tint::kOrange, true}}};
+  constexpr int kShownHeadDim = 128;  // of all of them the bars would fill pages
+  plot.about = about_lines(
+      fmt::format("bf16 (fp8: e4m3), default kernels, head dim {}; no GPU is used", kShownHeadDim),
+      csv);
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    const bool is_ours = csv.text(row, "source") == kThisRun;
+    if (is_ours && csv.whole(row, "head_dim") != kShownHeadDim) continue;
+    BarGroup& group = group_of(plot, csv.text(row, "kernel"));
+    add_bar(group, is_ours ? 0 : 2, csv.figure(row, "cold_seconds"));
+    if (is_ours) add_bar(group, 1, csv.figure(row, "warm_seconds"));
+  }
+  add_sources(plot, "others (dashed, hollow): measured by others, the most where a range is known",
+              peers, kSources);
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle
