@@ -63,6 +63,9 @@ TEST_CASE("every suite prints method and sources and writes CSV, SVG and Markdow
     CHECK(again.code == 0);
     CHECK(again.errors.empty());
     CHECK(heddle.read("again.svg") == heddle.read("out.svg"));
+    if (name == "compile") {
+      CHECK_THAT(heddle.read("out.svg"), Contains("fa2, d 128, causal") && !Contains("d 64"));
+    }
     if (name == "bottlenecks") continue;  // without counters nothing is drawn
     CHECK_THAT(heddle.read("out.svg"), Contains(" mark\" ") || Contains(" bar\" "));
   }
