@@ -132,7 +132,10 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
                   "of a suite that sweeps: only these lengths, as 1024,4096")
       ->delimiter(',')
       ->needs(name);
-  verb.add_option("--from", suite.from, "of --suite lengths: the CSV of bench/compare.py")
+  verb.add_option(
+          "--from", suite.from,
+          "of a suite: draw the plot (--svg) of a CSV that it wrote before, no GPU; of --suite "
+          "lengths also the CSV of bench/compare.py")
       ->needs(name);
 }
 

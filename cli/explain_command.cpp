@@ -166,10 +166,11 @@ void add_panels(std::vector<TimelinePanel>& panels, const Explanation& facts) {
   }
 }
 
-void write_svg(const ExplainOptions& options, const Problem& problem,
+void write_svg(const ExplainOptions& options, const Problem& problem, const SelectionPlace& place,
                const std::vector<TimelinePanel>& panels) {
   if (options.svg.empty()) return;
-  const std::string title = "What overlaps what: " + problem_title(problem);
+  const std::string title = fmt::format("What overlaps what: {}; predicted for {}",
+                                        problem_title(problem), place.limits.architecture);
   write_text_file("svg", options.svg, timeline_svg(title, panels));
 }
 
@@ -198,7 +199,7 @@ int explain_one(const ExplainOptions& options, const Problem& problem,
   const auto measured = timings.empty() ? std::nullopt : std::optional(timings.front());
   std::vector<TimelinePanel> panels;
   add_panels(panels, outcome.explanation);
-  write_svg(options, problem, panels);
+  write_svg(options, problem, place, panels);
   if (options.json) {
     print_json(outcome, measured);
   } else {
@@ -246,7 +247,7 @@ int compare(const ExplainOptions& options, const Problem& problem, const Selecti
     measured.emplace_back();
     if (generation.impossible.empty()) measured.back() = timings[next++];
   }
-  write_svg(options, problem, panels);
+  write_svg(options, problem, place, panels);
   if (options.json) {
     std::cout << generations_json(generations, measured).dump(2) << '\n';
   } else {

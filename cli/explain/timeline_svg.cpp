@@ -20,7 +20,8 @@ namespace {
 constexpr double kWidth = 1000, kLeft = 170, kRight = 20;
 constexpr double kLane = 20, kBar = 15;
 constexpr double kTitle = 34, kLegend = 26, kPanelHead = 40, kPanelGap = 24;
-constexpr double kNumberWidth = 14;  ///< of a bar that has room for its key tile's number
+/// Of bars that have room for a letter, and for a letter and their key tile's number.
+constexpr double kLetterRoom = 10, kNumberRoom = 17;
 
 const char* class_of(Activity activity) {
   switch (activity) {
@@ -46,6 +47,29 @@ const char* class_of(Activity activity) {
   return "";
 }
 
+/// On bars of that work and in the legend, for whoever cannot tell the colours apart: those of the
+/// text.
+const char* letter_of(Activity activity) {
+  switch (activity) {
+    case Activity::kQueryKey:
+      return "Q";
+    case Activity::kSoftmax:
+      return "s";
+    case Activity::kExchange:
+      return "x";
+    case Activity::kProbabilityValue:
+      return "P";
+    case Activity::kStore:
+      return "o";
+    default:
+      return "";
+  }
+}
+
+bool is_load(Activity activity) {
+  return activity == Activity::kLoadKey || activity == Activity::kLoadValue;
+}
+
 /// 1, 2 or 5 times a power of ten, about eight to an axis.
 double tick_step(double end) {
   const double power = std::pow(10, std::floor(std::log10(end / 8)));
@@ -60,7 +84,7 @@ double place(double cycles, const Timeline& line) {
 }
 
 std::string axis_svg(const Timeline& line, double top, double bottom) {
-  std::string text;
+  std::string text = fmt::format("<text x=\"10\" y=\"{:.1f}\">cycles</text>\n", top - 5);
   const double step = tick_step(line.end);
   for (int i = 0; i * step <= line.end; ++i) {
     const double x = place(i * step, line);
@@ -82,9 +106,13 @@ std::string span_svg(const Span& span, const Timeline& line, double top) {
       span.begin, span.end);
   const bool quiet = span.activity == Activity::kWait || span.activity == Activity::kHoldKey ||
                      span.activity == Activity::kHoldValue;
-  if (quiet || width < kNumberWidth) return text;
-  return text + fmt::format("<text class=\"number\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-                            begin + 3, top + kBar - 4, span.step);
+  if (quiet) return text;
+  std::string words = letter_of(span.activity);
+  if (width >= kNumberRoom) words += std::to_string(span.step);
+  if (words.empty() || width < kLetterRoom) return text;
+  return text + fmt::format("<text class=\"number{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                            is_load(span.activity) ? " on-load" : "", begin + 2, top + kBar - 4,
+                            words);
 }
 
 double height_of(const Timeline& line) {
@@ -123,10 +151,12 @@ std::string legend_svg(const std::vector<TimelinePanel>& panels, double top) {
     const std::string_view name = enum_name(activity);
     if (!said.insert(name).second) continue;
     text += fmt::format(
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\"/>"
-        "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        class_of(activity), x, top, x + 17, top + 11, escape_html(std::string(name)));
-    x += 28 + 7.0 * static_cast<double>(name.size());
+        "<rect class=\"{0}\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"16\" height=\"14\"/>"
+        "<text class=\"number\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>"
+        "<text x=\"{6:.1f}\" y=\"{4:.1f}\">{7}</text>\n",
+        class_of(activity), x, top, x + 5, top + 11, letter_of(activity), x + 21,
+        escape_html(std::string(name)));
+    x += 40 + 7.0 * static_cast<double>(name.size());
   }
   return text;
 }

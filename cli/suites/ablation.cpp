@@ -1,5 +1,9 @@
 #include "cli/suites/ablation.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace heddle {
@@ -65,21 +69,21 @@ std::string cell(const SuiteTiming& timing) {
   return fmt::format("{:.0f} +-{:.0f}", rate, rate * timing.spread_seconds / timing.seconds / 2);
 }
 
-Plot ablation_plot(const std::vector<AblationKernel>& kernels,
-                   const std::vector<SuiteTiming>& timings, const Peers& peers) {
-  Plot plot{.title = "fa3 with a part of its pipeline off: the best tile of each",
-            .y_name = "TFLOP/s",
-            .bar_series = {{"this run", Tint::kBlue}, {"published", Tint::kOrange, true}},
-            .notes = peers.cited({"fa3_paper"})};
-  for (const AblationName& name : kNames) {
-    BarGroup group{name.title, {}};
-    const Value ours = best_rate(name.ablation, kernels, timings);
-    const Value theirs = published_rate(name.ablation, peers);
-    if (const auto* rate = std::get_if<double>(&ours)) group.bars.emplace_back(0, *rate);
-    if (const auto* rate = std::get_if<double>(&theirs)) group.bars.emplace_back(1, *rate);
-    plot.groups.push_back(group);
+/// Of the ablation's lines the highest rate, and what was published of it.
+struct AblationRates {
+  std::optional<double> best, published;
+};
+std::map<std::string, AblationRates> rates_of(const CsvTable& csv) {
+  std::map<std::string, AblationRates> rates;
+  for (const AblationName& name : kNames) rates[name.key];
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    const auto found = rates.find(csv.text(row, "ablation"));
+    if (found == rates.end()) csv.refuse(row, "ablation", "is none of this suite's");
+    AblationRates& entry = found->second;
+    entry.best = std::max(entry.best, csv.figure(row, "tflops"));
+    if (const auto rate = csv.figure(row, "published_tflops")) entry.published = rate;
   }
-  return plot;
+  return rates;
 }
 
 }  // namespace
@@ -133,8 +137,23 @@ BenchSuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
   for (const std::string& line : peers.cited({"fa3_paper"})) {
     report.notes.push_back("published: " + line);
   }
-  report.plot = ablation_plot(kernels, timings, peers);
   return report;
+}
+
+Plot ablation_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{.title = "fa3 with a part of its pipeline off: the best tile of each",
+            .y_name = "TFLOP/s",
+            .bar_series = {{"heddle", Tint::kBlue}, {"published", Tint::kOrange, true}}};
+  plot.about = about_lines(problem_words(pipeline_problem()) + ", forward", csv);
+  const auto rates = rates_of(csv);
+  for (const AblationName& name : kNames) {
+    BarGroup& group = group_of(plot, name.title);
+    add_bar(group, 0, rates.at(name.key).best);
+    add_bar(group, 1, rates.at(name.key).published);
+  }
+  add_sources(plot, "published (dashed, hollow): measured by others", peers, {"fa3_paper"});
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "tuner/pipeline_suite.hpp"
 
 namespace heddle {
@@ -18,5 +19,8 @@ std::vector<SuiteCase> ablation_cases(const std::vector<AblationKernel>& kernels
 /// those of `kernels`, in order.
 BenchSuiteReport ablation_report(const std::vector<AblationKernel>& kernels,
                                  const std::vector<SuiteTiming>& timings, const Peers& peers);
+
+/// The best tile of each ablation beside what was published.
+Plot ablation_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -45,21 +45,6 @@ Value published(const Peers& peers, const std::string& recipe) {
   return figure != nullptr ? Value(figure->most) : Value();
 }
 
-Plot accuracy_plot(const AccuracyTable& table, const Peers& peers) {
-  Plot plot{.title = "RMS error of O on the paper's inputs, by how Q, K and V were quantised",
-            .y_name = "RMS error",
-            .logarithmic_y = true,
-            .bar_series = {{"this run", Tint::kBlue}, {"published", Tint::kOrange, true}},
-            .notes = peers.cited({"fa3_paper_error"})};
-  for (const AccuracyRow& row : table.rows) {
-    BarGroup group{row.recipe, {{0, row.rms_errors[kPaperInputs]}}};
-    const Value theirs = published(peers, row.recipe);
-    if (const auto* error = std::get_if<double>(&theirs)) group.bars.emplace_back(1, *error);
-    plot.groups.push_back(group);
-  }
-  return plot;
-}
-
 }  // namespace
 
 Problem accuracy_problem(const ProblemFlags& flags) {
@@ -115,8 +100,38 @@ BenchSuiteReport accuracy_report(const Problem& problem, const AccuracyTable& ta
   last.emplace_back("-");
   report.table.push_back(last);
   report.notes = peers.cited({"fa3_paper_error"});
-  report.plot = accuracy_plot(table, peers);
   return report;
+}
+
+Plot accuracy_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{.title = "RMS error of O by how Q, K and V were quantised",
+            .y_name = "RMS error of O x 1000",
+            .logarithmic_y = true,
+            .bar_series = {{"heddle", Tint::kBlue}, {"published", Tint::kOrange, true}}};
+  std::string shape = "inputs with outliers, as the paper's; fp32 baseline, no kernel";
+  if (csv.size() > 0) {
+    shape += fmt::format("; head_dim {}, mask {}, {}", csv.text(0, "head_dim"), csv.text(0, "mask"),
+                         csv.text(0, "sizes"));
+  }
+  plot.about = about_lines(shape, csv);
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    if (csv.text(row, "inputs") != distribution_name(kPaperInputs)) continue;
+    std::string label = csv.text(row, "recipe");
+    constexpr std::string_view kScales = ", scales";
+    const std::size_t at = label.find(kScales);
+    if (at != std::string::npos) label.erase(at, kScales.size());
+    BarGroup& group = group_of(plot, label);
+    std::size_t series = 0;
+    for (const char* column : {"rms_error", "published_rms_error"}) {
+      const auto error = csv.figure_or_zero(row, column);
+      constexpr double kThousand = 1000;
+      if (error) group.bars.emplace_back(series, *error * kThousand);
+      ++series;
+    }
+  }
+  add_sources(plot, "published (dashed, hollow): measured by others", peers, {"fa3_paper_error"});
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

@@ -83,15 +83,6 @@ std::string verdict(const std::vector<Agreement>& agreements) {
       pipe + near + stall, agreements.size(), pipe, near, kNearPoints, stall, unknown);
 }
 
-BarGroup bars_of(const Bottleneck& each) {
-  BarGroup group{each.entry.label, {}};
-  for (std::size_t u = 0; each.counters && u < kGpuUnitCount; ++u) {
-    const auto busy = each.counters->of(kUnits[u]);
-    if (busy) group.bars.emplace_back(u, *busy);
-  }
-  return group;
-}
-
 /// The figures of both tables, rounded or not.
 struct Line {
   std::string named;
@@ -153,10 +144,6 @@ BenchSuiteReport empty_report(const std::string& profiler) {
                             "shared",  "l2",     "hbm",    "fma",
                             "alu",     "stall",  "agrees", "match",
                             "config"};
-  report.plot = {.title = "How busy each unit is", .y_name = "percent"};
-  for (std::size_t u = 0; u < kGpuUnitCount; ++u) {
-    report.plot.bar_series.push_back({ceiling_of(kUnits[u]), kTints[u]});
-  }
   return report;
 }
 
@@ -222,11 +209,33 @@ BenchSuiteReport bottleneck_report(const std::vector<Bottleneck>& found,
     const Agreement agreement = agreement_of(binding_ceilings(each.roof), line.counters);
     report.table.push_back(table_row(each, line, agreement));
     report.records.rows.push_back(record_row(each, line, agreement));
-    report.plot.groups.push_back(bars_of(each));
     agreements.push_back(agreement);
   }
   report.notes = {verdict(agreements)};
   return report;
+}
+
+Plot bottleneck_plot(const CsvTable& csv, const Peers& /*peers*/) {
+  /// The column of each unit.
+  constexpr const char* kColumns[] = {"tensor", "exp", "issue", "shared", "l2", "hbm"};
+  Plot plot{.title = "How busy each unit of the GPU is", .y_name = "percent of what it can do"};
+  plot.about = about_lines(
+      "16384 tokens, heads x head dim = 2048, bf16 (fp8: e4m3); decoding: 32 query heads over 8 KV "
+      "heads, d 128. d: head dim",
+      csv);
+  for (std::size_t u = 0; u < kGpuUnitCount; ++u) {
+    plot.bar_series.push_back({ceiling_of(kUnits[u]), kTints[u]});
+  }
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    BarGroup& group = group_of(plot, csv.text(row, "problem"));
+    for (std::size_t u = 0; u < kGpuUnitCount; ++u) {
+      add_bar(group, u, csv.figure_or_zero(row, kColumns[u]));
+    }
+  }
+  plot.notes.emplace_back(
+      "Nsight Compute, of several kernels each by its time; no figures of others");
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "cli/suites/unit_counters.hpp"
 #include "generator/explain/roofline.hpp"
 
@@ -38,5 +39,8 @@ struct Bottleneck {
 /// `profiler` says where the counters come from, or why there are none.
 BenchSuiteReport bottleneck_report(const std::vector<Bottleneck>& found,
                                    const std::string& profiler);
+
+/// Each problem's units.
+Plot bottleneck_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<std::string> kSources{"compilers", "torch_first_call"};
+constexpr const char* kThisRun = "this run";
+
 /// A folder that goes with this object.
 class ScratchFolder {
  public:
@@ -71,26 +74,6 @@ void add_case(std::vector<SuiteCase>& cases, const Problem& problem, Family fami
 std::string range_of(const PeerFigure& figure) {
   if (figure.least == figure.most) return fmt::format("{:g} s", figure.most);
   return fmt::format("{:g} to {:g} s", figure.least, figure.most);
-}
-
-Plot compile_plot(const std::vector<SuiteCase>& cases, const std::vector<CompileTimes>& times,
-                  const Peers& peers) {
-  Plot plot{.title = "From a configuration to its machine code",
-            .y_name = "seconds",
-            .logarithmic_y = true,
-            .bar_series = {{"cold", Tint::kBlue},
-                           {"from the cubin database", Tint::kSky},
-                           {"others (the most where a range is known)", Tint::kOrange, true}}};
-  constexpr int kShownHeadDim = 128;  // of all of them the bars would fill pages
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].problem.variant.head_dim != kShownHeadDim) continue;
-    plot.groups.push_back(
-        {cases[i].label, {{0, times[i].cold_seconds}, {1, times[i].warm_seconds}}});
-  }
-  for (const PeerFigure& figure : peers.compile_seconds) {
-    plot.groups.push_back({figure.peer, {{2, figure.most}}});
-  }
-  return plot;
 }
 
 }  // namespace
@@ -148,7 +131,7 @@ BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
                             format_seconds(time.cold_seconds), format_seconds(time.nvrtc_seconds),
                             format_seconds(time.warm_seconds)});
     report.records.rows.push_back({cases[i].label, double(time.kernels), time.cold_seconds,
-                                   time.nvrtc_seconds, time.warm_seconds, std::string("this run"),
+                                   time.nvrtc_seconds, time.warm_seconds, std::string(kThisRun),
                                    canonical_text(cases[i].config)});
   }
   for (const PeerFigure& figure : peers.compile_seconds) {
@@ -156,10 +139,30 @@ BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
     report.records.rows.push_back(
         {figure.peer, 1.0, figure.most, Value(), Value(), figure.source, Value()});
   }
-  report.notes = peers.cited({"compilers", "torch_first_call"});
-  report.plot = compile_plot(cases, times, peers);
-  report.plot.notes = report.notes;
+  report.notes = peers.cited(kSources);
   return report;
+}
+
+Plot compile_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{
+      .title = "From a configuration to its machine code",
+      .y_name = "seconds",
+      .logarithmic_y = true,
+      .bar_series = {
+          {"cold", Tint::kBlue}, {"from cache", Tint::kGreen}, {"others", Tint::kOrange, true}}};
+  constexpr const char* kShown = ", d 128,";  // of all head dims the bars would fill pages
+  plot.about = about_lines("bf16 (fp8: e4m3), default kernels, head dim 128", csv);
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    const bool is_ours = csv.text(row, "source") == kThisRun;
+    if (is_ours && csv.text(row, "kernel").find(kShown) == std::string::npos) continue;
+    BarGroup& group = group_of(plot, csv.text(row, "kernel"));
+    add_bar(group, is_ours ? 0 : 2, csv.figure(row, "cold_seconds"));
+    if (is_ours) add_bar(group, 1, csv.figure(row, "warm_seconds"));
+  }
+  add_sources(plot, "others (dashed, hollow): measured by others, the most where a range is known",
+              peers, kSources);
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

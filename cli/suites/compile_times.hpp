@@ -5,6 +5,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "generator/architecture.hpp"
 #include "runtime/compiler.hpp"
 
@@ -28,5 +29,8 @@ CompileTimes measure_compile(const SuiteCase& entry, const DeviceLimits& limits,
 BenchSuiteReport compile_report(const std::vector<SuiteCase>& cases,
                                 const std::vector<CompileTimes>& times, int runs,
                                 const Peers& peers);
+
+/// Head dim 128 alone, and what others need.
+Plot compile_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -26,25 +26,10 @@ Value peer_gbps(const Peers& peers, const std::string& peer, const Sizes& sizes)
   return value_of(peers.decode_gbps(peer, sizes.batch, sizes.seqlen_kv));
 }
 
-Plot decode_plot(const std::vector<SuiteCase>& cases, const std::vector<SuiteTiming>& timings,
-                 const Peers& peers) {
-  Plot plot{
-      .title = "Decoding: K and V read", .y_name = "GB/s", .bar_series = {{"heddle", Tint::kBlue}}};
-  for (std::size_t p = 0; p < peers.decode.size(); ++p) {
-    plot.bar_series.push_back(
-        {peers.decode[p].peer + " (peer)", kPeerTints[p % std::size(kPeerTints)], true});
-  }
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    BarGroup group{"batch " + shape_words(cases[i].problem) + " keys", {}};
-    const Value ours = gbps_of(cases[i], timings[i]);
-    if (const auto* value = std::get_if<double>(&ours)) group.bars.emplace_back(0, *value);
-    for (std::size_t p = 0; p < peers.decode.size(); ++p) {
-      const Value theirs = peer_gbps(peers, peers.decode[p].peer, cases[i].problem.sizes);
-      if (const auto* value = std::get_if<double>(&theirs)) group.bars.emplace_back(p + 1, *value);
-    }
-    plot.groups.push_back(group);
-  }
-  return plot;
+std::vector<std::string> decode_sources(const Peers& peers) {
+  std::set<std::string> sources;
+  for (const PeerDecode& entry : peers.decode) sources.insert(entry.source);
+  return {sources.begin(), sources.end()};
 }
 
 }  // namespace
@@ -107,12 +92,39 @@ BenchSuiteReport decode_report(const std::vector<SuiteCase>& cases,
     report.records.rows.push_back(record);
   }
   report.notes = failure_notes(cases, timings);
-  report.plot = decode_plot(cases, timings, peers);
-  std::set<std::string> sources;
-  for (const PeerDecode& entry : peers.decode) sources.insert(entry.source);
-  report.plot.notes = peers.cited({sources.begin(), sources.end()});
-  report.notes.insert(report.notes.end(), report.plot.notes.begin(), report.plot.notes.end());
+  for (const std::string& line : peers.cited(decode_sources(peers))) report.notes.push_back(line);
   return report;
+}
+
+Plot decode_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{.title = "Decoding: how fast K and V are read",
+            .y_name = "GB/s of K and V",
+            .bar_series = {{"heddle", Tint::kBlue}}};
+  plot.about =
+      about_lines("bf16, 32 query heads over 8 KV heads, head dim 128, one query, cold L2", csv);
+  std::vector<std::string> peer_columns;
+  for (const std::string& column : csv.columns()) {
+    constexpr std::string_view kUnit = " gbps";
+    if (column.size() <= kUnit.size() || !column.ends_with(kUnit)) continue;
+    const std::string name = column.substr(0, column.size() - kUnit.size());
+    const Tint tint = kPeerTints[peer_columns.size() % std::size(kPeerTints)];
+    plot.bar_series.push_back({name, tint, true});
+    peer_columns.push_back(column);
+  }
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    BarGroup& group = group_of(plot, fmt::format("batch {}, {} keys", csv.whole(row, "batch"),
+                                                 csv.whole(row, "seqlen_kv")));
+    add_bar(group, 0, csv.figure(row, "gbps"));
+    for (std::size_t p = 0; p < peer_columns.size(); ++p) {
+      add_bar(group, p + 1, csv.figure(row, peer_columns[p]));
+    }
+  }
+  add_sources(
+      plot,
+      "dashed, hollow: measured by others in other runs, of these FA3 cold L2 alone with a cold L2",
+      peers, decode_sources(peers));
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

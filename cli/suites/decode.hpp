@@ -6,6 +6,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 
 namespace heddle {
 
@@ -18,5 +19,8 @@ double key_value_bytes(const Problem& problem);
 
 BenchSuiteReport decode_report(const std::vector<SuiteCase>& cases,
                                const std::vector<SuiteTiming>& timings, const Peers& peers);
+
+/// Bars of each shape, heddle's and those of peers.
+Plot decode_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -23,6 +23,7 @@ constexpr Generation kGenerations[] = {
     {"fa2", DataType::kBf16, Family::kFa2, Tint::kGreen, "FA2", "torch"},
     {"fa3", DataType::kBf16, Family::kFa3, Tint::kBlue, "FA3", "fa3_alone"},
     {"fp8", DataType::kE4m3, Family::kFa3, Tint::kOrange, "FA3", "fa3_alone"}};
+const std::vector<std::string> kSources{"fa3_alone", "torch"};
 constexpr std::size_t kCount = std::size(kGenerations);
 
 std::string peer_name(const Generation& generation) {
@@ -37,31 +38,26 @@ std::optional<double> peer_tflops(const Generation& generation, const Problem& p
                               problem.sizes.seqlen_q);
 }
 
-/// Adds one problem's five points, and what others have.
-void add_points(Panel& panel, const std::vector<SuiteCase>& cases,
-                const std::vector<SuiteTiming>& timings, std::size_t first, const Peers& peers) {
-  for (std::size_t g = 0; g < kCount; ++g) {
-    const SuiteCase& entry = cases[first + g];
-    const double length = entry.problem.sizes.seqlen_q;
-    const Value rate = tflops_of(entry, timings[first + g]);
-    if (const auto* number = std::get_if<double>(&rate)) {
-      panel.series[g].points.emplace_back(length, *number);
-    }
-    const auto other = peer_tflops(kGenerations[g], entry.problem, peers);
-    if (other) panel.series[kCount + g].points.emplace_back(length, *other);
+/// Those of this run, then those of others.
+std::vector<Series> plot_series() {
+  std::vector<Series> all;
+  for (const Generation& generation : kGenerations) {
+    all.push_back({generation.name, generation.tint});
   }
+  for (const Generation& generation : kGenerations) {
+    const std::string name = generation.peer != nullptr ? peer_name(generation) : "";
+    all.push_back({name, generation.tint, true, {}, name.substr(0, name.find(" (peer)"))});
+  }
+  return all;
 }
 
-Panel empty_panel(const Variant& variant) {
-  Panel panel{panel_title(variant), {}};
-  for (const Generation& generation : kGenerations) {
-    panel.series.push_back({generation.name, generation.tint});
+std::size_t generation_at(const CsvTable& csv, std::size_t row) {
+  std::string known;
+  for (std::size_t g = 0; g < kCount; ++g) {
+    if (csv.text(row, "generation") == kGenerations[g].name) return g;
+    known += (g == 0 ? "" : ", ") + std::string(kGenerations[g].name);
   }
-  for (const Generation& generation : kGenerations) {
-    const bool has_peer = generation.peer != nullptr;
-    panel.series.push_back({has_peer ? peer_name(generation) : "", generation.tint, true});
-  }
-  return panel;
+  csv.refuse(row, "generation", "is none of " + known);
 }
 
 }  // namespace
@@ -102,18 +98,10 @@ BenchSuiteReport generation_report(const std::vector<SuiteCase>& cases,
   report.records.columns = {"head_dim",   "mask",        "length",         "batch",     "heads",
                             "generation", "seconds",     "spread_seconds", "clock_mhz", "tflops",
                             "peer",       "peer_tflops", "match",          "config"};
-  report.plot = {.title = "Each generation on one GPU",
-                 .x_name = "length",
-                 .y_name = "TFLOP/s",
-                 .logarithmic_x = true};
   for (std::size_t first = 0; first + kCount <= cases.size(); first += kCount) {
     const Problem& problem = cases[first].problem;
     const Variant& variant = problem.variant;
     const std::string title = panel_title(variant);
-    if (report.plot.panels.empty() || report.plot.panels.back().title != title) {
-      report.plot.panels.push_back(empty_panel(variant));
-    }
-    add_points(report.plot.panels.back(), cases, timings, first, peers);
     std::vector<std::string> row{fmt::format("{} {}", title, problem.sizes.seqlen_q)}, others;
     for (std::size_t g = 0; g < kCount; ++g) {
       const SuiteCase& entry = cases[first + g];
@@ -134,9 +122,30 @@ BenchSuiteReport generation_report(const std::vector<SuiteCase>& cases,
     report.table.push_back(row);
   }
   report.notes = failure_notes(cases, timings);
-  report.plot.notes = peers.cited({"fa3_alone", "torch"});
-  report.notes.insert(report.notes.end(), report.plot.notes.begin(), report.plot.notes.end());
+  for (const std::string& line : peers.cited(kSources)) report.notes.push_back(line);
   return report;
+}
+
+Plot generation_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{.title = "Attention forward: each generation of kernels on one GPU",
+            .x_name = "length of a sequence, tokens",
+            .y_name = "TFLOP/s",
+            .logarithmic_x = true};
+  plot.about = about_lines(
+      "bf16 (fp8: e4m3), 16384 tokens in all, heads x head dim = 2048. d: head dim", csv);
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    Panel& panel = panel_of(plot, panel_title(variant_at(csv, row)), plot_series());
+    const std::size_t generation = generation_at(csv, row);
+    const double length = csv.number(row, "length");
+    add_point(panel.series[generation], length, csv.figure(row, "tflops"));
+    add_point(panel.series[kCount + generation], length, csv.figure(row, "peer_tflops"));
+  }
+  add_sources(plot,
+              "dashed, hollow (peer): measured by others in other runs, FA3 by fa3_alone, the rest "
+              "by torch",
+              peers, kSources);
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

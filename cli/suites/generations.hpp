@@ -5,6 +5,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 
 namespace heddle {
 
@@ -16,5 +17,8 @@ std::vector<std::vector<SuiteCase>> generation_cases(const std::vector<int>& len
 /// `cases` and `timings`: those of all problems, five by five.
 BenchSuiteReport generation_report(const std::vector<SuiteCase>& cases,
                                    const std::vector<SuiteTiming>& timings, const Peers& peers);
+
+/// A panel for each head dim and mask.
+Plot generation_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

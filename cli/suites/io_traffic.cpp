@@ -40,42 +40,6 @@ std::optional<double> paper_bytes(const IoMeasurement& measurement, const Peers&
   return figure->most * 1e9;
 }
 
-Plot io_plot(const std::vector<IoMeasurement>& measurements) {
-  Plot plot{
-      .title = "Traffic with HBM and time against length",
-      .x_name = "length",
-      .y_name = "",
-      .logarithmic_x = true,
-      .logarithmic_y = true,
-      .notes = {fmt::format("{} tokens, {} heads of {} columns, fp16, full mask. Left: dashed "
-                            "as the cost model counts, solid as the profiler's DRAM counters "
-                            "say, where it is there.",
-                            kTokens, kHeads, kHeadDim)}};
-  Panel bytes{"gigabytes of one call", {}}, times{"milliseconds of one call", {}};
-  for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
-    const std::string name(enum_name(kFamilies[f]));
-    Series counted{name + ", model", kTints[f], true}, counters{name, kTints[f]},
-        time{name, kTints[f]};
-    for (const IoMeasurement& measurement : measurements) {
-      const Problem& problem = measurement.entry.problem;
-      if (measurement.entry.config.family != kFamilies[f] || is_io_paper_problem(problem)) continue;
-      const double length = problem.sizes.seqlen_q;
-      counted.points.emplace_back(length, measurement.counted_bytes * 1e-9);
-      if (measurement.counter_bytes) {
-        counters.points.emplace_back(length, *measurement.counter_bytes * 1e-9);
-      }
-      if (measurement.timing.measured()) {
-        time.points.emplace_back(length, measurement.timing.seconds * 1e3);
-      }
-    }
-    bytes.series.push_back(counted);
-    bytes.series.push_back(counters);
-    times.series.push_back(time);
-  }
-  plot.panels = {bytes, times};
-  return plot;
-}
-
 /// How many predictions hold, and which do not; the paper's problem beside them is not asked.
 std::string model_verdict(const std::vector<IoMeasurement>& measurements) {
   int counted = 0, within = 0;
@@ -96,6 +60,19 @@ std::string model_verdict(const std::vector<IoMeasurement>& measurements) {
   if (counted == 0) return "model beside counters: none were read";
   return fmt::format("model within {:.0f} % of the counters in {} of {}{}", 100 * kModelTolerance,
                      within, counted, beyond);
+}
+
+std::size_t family_at(const CsvTable& csv, std::size_t row) {
+  for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
+    if (csv.text(row, "family") == enum_name(kFamilies[f])) return f;
+  }
+  csv.refuse(row, "family", "is none of unfused, fa1, fa2, fa3");
+}
+
+/// For a logarithmic axis, which has no 0.
+std::optional<double> positive(std::optional<double> value, double factor) {
+  if (!value || *value == 0) return std::nullopt;
+  return *value * factor;
 }
 
 }  // namespace
@@ -186,8 +163,44 @@ BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
   report.notes.push_back(model_verdict(measurements));
   report.notes.push_back("paper: forward and backward together, here forward alone");
   for (const std::string& line : peers.cited({"fa1_paper"})) report.notes.push_back(line);
-  report.plot = io_plot(measurements);
   return report;
+}
+
+Plot io_plot(const CsvTable& csv, const Peers& /*peers*/) {
+  Plot plot{.title = "What fusing saves: traffic with HBM, and time, of one call",
+            .x_name = "length of a sequence, tokens",
+            .y_name = "",
+            .logarithmic_x = true,
+            .logarithmic_y = true};
+  plot.about = about_lines(fmt::format("fp16, full mask, {} tokens in all, {} heads, head dim {}",
+                                       kTokens, kHeads, kHeadDim),
+                           csv);
+  Panel bytes{"HBM traffic, GB", {}}, times{"time, ms", {}};
+  for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
+    const std::string name(enum_name(kFamilies[f]));
+    times.series.push_back({name, kTints[f]});
+    bytes.series.push_back({name, kTints[f]});
+  }
+  for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
+    const std::string name(enum_name(kFamilies[f]));
+    bytes.series.push_back({name + ", model", kTints[f], true, {}, name});
+  }
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    const int batch = csv.whole(row, "batch"), length = csv.whole(row, "length");
+    if (is_io_paper_problem(problem_of(batch, length))) continue;  // no point of the sweep
+    constexpr double kGigabytes = 1e-9, kMilliseconds = 1e3;
+    const std::size_t f = family_at(csv, row);
+    add_point(bytes.series[std::size(kFamilies) + f], length,
+              positive(csv.figure_or_zero(row, "model_bytes"), kGigabytes));
+    add_point(bytes.series[f], length, positive(csv.figure(row, "counter_bytes"), kGigabytes));
+    add_point(times.series[f], length, positive(csv.figure(row, "seconds"), kMilliseconds));
+  }
+  plot.panels = {bytes, times};
+  plot.notes.emplace_back(
+      "Solid: as the DRAM counters of Nsight Compute say, where they were read; dashed: as the "
+      "cost model counts. Default kernel of each family; no figures of others");
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

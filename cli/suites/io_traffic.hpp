@@ -6,6 +6,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "generator/architecture.hpp"
 
 namespace heddle {
@@ -39,5 +40,8 @@ BenchSuiteReport io_report(const std::vector<IoMeasurement>& measurements,
 bool is_io_paper_problem(const Problem& problem);
 /// Whether its counters are read: a profiler takes its seconds for each.
 bool is_profiled(const Problem& problem);
+
+/// The sweep: bytes and time; the paper's problem is no point of it.
+Plot io_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -1,6 +1,5 @@
 #include "cli/suites/lengths.hpp"
 
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -13,15 +12,10 @@ namespace heddle {
 namespace {
 
 constexpr const char* kSource = "same_run";
-/// Names of bench/compare.py, names for people.
-struct Implementation {
-  const char* key;
-  const char* name;
-  Tint tint;
-};
-constexpr Implementation kImplementations[] = {{"heddle", "heddle", Tint::kBlue},
-                                               {"cudnn", "cuDNN", Tint::kGreen},
-                                               {"flash", "FA2", Tint::kPurple}};
+/// Where FA2 is from if it was not in the run.
+constexpr const char* kFa2Source = "torch";
+/// As bench/compare.py calls those whose rates are columns here.
+constexpr const char* kImplementations[] = {"heddle", "cudnn", "flash"};
 
 /// One problem of the sweep.
 struct Cell {
@@ -39,36 +33,20 @@ void require_sweep(const CsvTable& file, std::size_t row, const Cell& cell) {
       file.text(row, "dtype") == "bf16") {
     return;
   }
-  throw Error(
-      ErrorCode::kInvalidArgument, "from",
-      fmt::format("--from: row {}: batch {}, {} heads, {} is not of the sweep (16384 tokens "
-                  "in all, heads * head_dim = 2048, bf16); run bench/compare.py with its "
-                  "own --tokens and --hidden",
-                  row + 1, file.text(row, "batch"), file.text(row, "heads"),
-                  file.text(row, "dtype")));
+  file.refuse(row, "batch",
+              fmt::format("with {} heads and {} is not of the sweep (16384 tokens in all, heads * "
+                          "head_dim = 2048, bf16); run bench/compare.py with its own --tokens and "
+                          "--hidden",
+                          file.text(row, "heads"), file.text(row, "dtype")));
 }
 
 using Rates = std::map<std::string, double>;  ///< TFLOP/s by implementation
 
-/// A whole number that an int holds.
-int whole(const CsvTable& file, std::size_t row, const std::string& column) {
-  const double number = file.number(row, column);
-  if (number >= 1 && number <= 1e9 && number == std::floor(number)) return static_cast<int>(number);
-  throw Error(ErrorCode::kInvalidArgument, column,
-              fmt::format("row {}: {} {} is no whole number from 1 to 1e9", row + 1, column,
-                          file.text(row, column)));
-}
-
 std::map<Cell, Rates> cells_of(const CsvTable& file) {
   std::map<Cell, Rates> cells;
   for (std::size_t row = 0; row < file.size(); ++row) {
-    const auto mask = enum_value<MaskKind>(file.text(row, "mask"));
-    if (!mask) {
-      throw Error(ErrorCode::kInvalidArgument, "mask",
-                  fmt::format("row {}: mask '{}' is neither full nor causal", row + 1,
-                              file.text(row, "mask")));
-    }
-    const Cell cell{whole(file, row, "head_dim"), *mask, whole(file, row, "length")};
+    const Variant variant = variant_at(file, row);
+    const Cell cell{variant.head_dim, variant.mask, file.whole(row, "length")};
     require_sweep(file, row, cell);
     cells[cell][file.text(row, "implementation")] = file.number(row, "tflops");
   }
@@ -95,26 +73,29 @@ Rival rival_of(const Cell& cell, const Rates& rates, const Peers& peers) {
   return rival;
 }
 
-Panel empty_panel(const Variant& variant) {
-  Panel panel{panel_title(variant), {}};
-  for (const Implementation& entry : kImplementations) {
-    panel.series.push_back({entry.name, entry.tint});
-  }
-  panel.series.push_back({"FA3 (another run)", Tint::kOrange, true});
-  return panel;
-}
-
-void add_point(Series& series, int length, const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) {
-    series.points.emplace_back(length, *number);
-  }
+/// A line of the plot: a column of the suite's CSV.
+struct PlotLine {
+  const char* column;
+  Series series;
+};
+const std::vector<PlotLine>& plot_lines() {
+  static const std::vector<PlotLine> lines{
+      {"heddle", {"heddle", Tint::kBlue}},
+      {"fa3", {"FA3 (another run)", Tint::kOrange, true, {}, "FA3"}},
+      {"cudnn", {"cuDNN", Tint::kGreen}},
+      {"fa2", {"FA2", Tint::kPurple}},
+      {"fa2_peer", {"FA2 (another run)", Tint::kPurple, true, {}, "FA2"}}};
+  return lines;
 }
 
 }  // namespace
 
 BenchSuiteReport lengths_report(const CsvTable& file, const Peers& peers) {
   if (file.size() == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "from", "--from: the file has no measurements");
+    throw Error(ErrorCode::kInvalidArgument, "from",
+                fmt::format("--from {}: it has no measurements; give what bench/compare.py --csv "
+                            "wrote",
+                            file.file_name()));
   }
   BenchSuiteReport report;
   report.suite = "lengths";
@@ -123,45 +104,65 @@ BenchSuiteReport lengths_report(const CsvTable& file, const Peers& peers) {
       "them, one process, interleaved",
       "FA3: another run's figure; carried: that figure times cuDNN here over cuDNN there"};
   report.table = {{"problem", "heddle", "cuDNN", "FA2", "FA3", "FA3 carried", "heddle / cuDNN",
-                   "heddle / FA3 carried"}};
-  report.records.columns = {"head_dim", "mask", "length", "heddle",
-                            "cudnn",    "fa2",  "fa3",    "fa3_carried"};
-  report.plot = {.title = "Attention forward on " + file.text(0, "gpu"),
-                 .x_name = "length",
-                 .y_name = "TFLOP/s",
-                 .logarithmic_x = true};
+                   "heddle / FA3 carried", "FA2, another run"}};
+  report.records.columns = {"head_dim", "mask", "length",      "heddle",  "cudnn",
+                            "fa2",      "fa3",  "fa3_carried", "fa2_peer"};
   for (const auto& [cell, rates] : cells_of(file)) {
-    const std::string title = panel_title(cell.variant());
-    if (report.plot.panels.empty() || report.plot.panels.back().title != title) {
-      report.plot.panels.push_back(empty_panel(cell.variant()));
-    }
-    Panel& panel = report.plot.panels.back();
     const Rival rival = rival_of(cell, rates, peers);
-    std::vector<std::string> row{fmt::format("{} {}", title, cell.length)};
+    const Value other_fa2 =
+        value_of(peers.forward_tflops("FA2", kFa2Source, cell.variant(), cell.length));
+    std::vector<std::string> row{fmt::format("{} {}", panel_title(cell.variant()), cell.length)};
     std::vector<Value> record{double(cell.head_dim), std::string(enum_name(cell.mask)),
                               double(cell.length)};
-    for (std::size_t i = 0; i < std::size(kImplementations); ++i) {
-      const Value rate = rate_of(rates, kImplementations[i].key);
-      add_point(panel.series[i], cell.length, rate);
+    for (const char* implementation : kImplementations) {
+      const Value rate = rate_of(rates, implementation);
       row.push_back(shown(rate, "{:.0f}"));
       record.push_back(rate);
     }
-    add_point(panel.series.back(), cell.length, rival.there);
     const Value ours = rate_of(rates, "heddle");
-    row.insert(row.end(), {shown(rival.there, "{:.0f}"), shown(rival.carried, "{:.0f}"),
-                           shown(quotient(ours, rate_of(rates, "cudnn")), "{:.3f}"),
-                           shown(quotient(ours, rival.carried), "{:.3f}")});
-    record.insert(record.end(), {rival.there, rival.carried});
+    row.insert(row.end(),
+               {shown(rival.there, "{:.0f}"), shown(rival.carried, "{:.0f}"),
+                shown(quotient(ours, rate_of(rates, "cudnn")), "{:.3f}"),
+                shown(quotient(ours, rival.carried), "{:.3f}"), shown(other_fa2, "{:.0f}")});
+    record.insert(record.end(), {rival.there, rival.carried, other_fa2});
     report.table.push_back(row);
     report.records.rows.push_back(record);
   }
-  report.notes = peers.cited({kSource});
-  report.plot.notes = {fmt::format(
-      "bf16, 16384 tokens, heads x head dim = 2048; {}, driver {}, {}; "
-      "again: {}",
-      file.text(0, "gpu"), file.text(0, "driver"), file.text(0, "date"), file.text(0, "command"))};
-  report.plot.notes.insert(report.plot.notes.end(), report.notes.begin(), report.notes.end());
+  report.notes = peers.cited({kSource, kFa2Source});
   return report;
+}
+
+Plot lengths_plot(const CsvTable& csv, const Peers& peers) {
+  Plot plot{.title = "Attention forward: TFLOP/s over the length of a sequence",
+            .x_name = "length, tokens",
+            .y_name = "TFLOP/s",
+            .logarithmic_x = true};
+  plot.about = about_lines("bf16, 16384 tokens in all, heads x head dim = 2048. d: head dim", csv);
+  std::vector<Series> lines;
+  for (const PlotLine& line : plot_lines()) lines.push_back(line.series);
+  bool has_other_fa2 = false;
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    Panel& panel = panel_of(plot, panel_title(variant_at(csv, row)), lines);
+    const double length = csv.number(row, "length");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string column = plot_lines()[i].column;
+      const auto rate = csv.figure(row, column);
+      // FA2 of another run only where this one has none.
+      const bool is_other_fa2 = column == "fa2_peer";
+      if (is_other_fa2 && csv.figure(row, "fa2")) continue;
+      has_other_fa2 = has_other_fa2 || (is_other_fa2 && rate);
+      add_point(panel.series[i], length, rate);
+    }
+  }
+  plot.notes.emplace_back("Solid: one run, kernels interleaved.");
+  std::vector<std::string> sources{kSource};
+  if (has_other_fa2) sources.emplace_back(kFa2Source);
+  add_sources(plot,
+              fmt::format("Dashed, hollow: measured by others in another run, FA3 by {}{}", kSource,
+                          has_other_fa2 ? ", FA2 by " + std::string(kFa2Source) : ""),
+              peers, sources);
+  add_command(plot, csv);
+  return plot;
 }
 
 Facts lengths_facts(const CsvTable& file) {

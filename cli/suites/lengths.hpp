@@ -6,6 +6,7 @@
 
 #include "cli/suites/csv_table.hpp"
 #include "cli/suites/peers.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "cli/suites/suite_report.hpp"
 
 namespace heddle {
@@ -15,5 +16,8 @@ BenchSuiteReport lengths_report(const CsvTable& file, const Peers& peers);
 
 /// What the file says of where it was measured: gpu, driver, date, command.
 Facts lengths_facts(const CsvTable& file);
+
+/// From the CSV of this suite, not of bench/compare.py: heddle, FA3, cuDNN and FA2.
+Plot lengths_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -49,25 +49,16 @@ std::string shape_words(const Sizes& sizes) {
                      sizes.seqlen_kv);
 }
 
-Plot parallelism_plot(const std::vector<SuiteCase>& cases,
-                      const std::vector<SuiteTiming>& timings) {
-  Plot plot{.title = "Blocks over heads (fa1), query tiles (fa2) and parts of the keys (splits)",
-            .x_name = "",
-            .y_name = "milliseconds",
-            .logarithmic_y = true,
-            .bar_series = {
-                {"fa1", Tint::kPurple}, {"fa2", Tint::kGreen}, {"fa2 in splits", Tint::kBlue}}};
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    BarGroup group{shape_words(cases[i].problem.sizes) + ": " + cases[i].label, {}};
-    const bool is_fa1 = cases[i].config.family == Family::kFa1;
-    const std::size_t series = is_fa1 ? 0 : cases[i].config.split_kv ? 2 : 1;
-    if (timings[i].measured()) group.bars.emplace_back(series, timings[i].seconds * 1e3);
-    plot.groups.push_back(group);
+/// The series of a kernel, in as many splits; a new one at the end where there is none yet.
+std::size_t series_of(Plot& plot, const std::string& kernel, int splits) {
+  const bool is_fa1 = kernel == enum_name(Family::kFa1);
+  const Tint tint = is_fa1 ? Tint::kPurple : splits > 1 ? Tint::kBlue : Tint::kGreen;
+  const std::string name = splits > 1 ? fmt::format("{}, {} splits", kernel, splits) : kernel;
+  for (std::size_t i = 0; i < plot.bar_series.size(); ++i) {
+    if (plot.bar_series[i].name == name) return i;
   }
-  plot.notes = {
-      "bf16, head dim 128, full mask, one kernel of each family; combining the parts "
-      "is in the time."};
-  return plot;
+  plot.bar_series.push_back({name, tint});
+  return plot.bar_series.size() - 1;
 }
 
 }  // namespace
@@ -167,8 +158,32 @@ BenchSuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
                                        figure.source));
   }
   for (const std::string& line : peers.cited({"fa2_paper"})) report.notes.push_back(line);
-  report.plot = parallelism_plot(cases, timings);
   return report;
+}
+
+Plot parallelism_plot(const CsvTable& csv, const Peers& /*peers*/) {
+  Plot plot{.title = "Few heads: blocks over heads, query tiles, splits",
+            .x_name = "",
+            .y_name = "milliseconds of one call",
+            .logarithmic_y = true};
+  plot.about = about_lines("bf16, head dim 128, full mask; batch x heads, queries x keys", csv);
+  for (std::size_t row = 0; row < csv.size(); ++row) {
+    const int batch = csv.whole(row, "batch"), heads = csv.whole(row, "heads");
+    const std::string label = fmt::format("{} x {} heads, {} x {}", batch, heads,
+                                          csv.whole(row, "seqlen_q"), csv.whole(row, "seqlen_kv"));
+    BarGroup& group = group_of(plot, label);
+    const auto seconds = csv.figure(row, "seconds");
+    constexpr double kMilliseconds = 1e3;
+    if (!seconds) continue;
+    group.bars.emplace_back(series_of(plot, csv.text(row, "kernel"), csv.whole(row, "num_splits")),
+                            *seconds * kMilliseconds);
+  }
+  plot.notes.emplace_back(
+      "fa1: blocks over heads alone; fa2: over query tiles too; splits: over parts of the keys "
+      "too, "
+      "combining them in the time. One kernel of each family; no figures of others");
+  add_command(plot, csv);
+  return plot;
 }
 
 }  // namespace heddle

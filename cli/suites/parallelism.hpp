@@ -6,6 +6,7 @@
 
 #include "cli/suites/peers.hpp"
 #include "cli/suites/suite_case.hpp"
+#include "cli/suites/suite_plot.hpp"
 #include "generator/architecture.hpp"
 
 namespace heddle {
@@ -29,5 +30,8 @@ Occupancy occupancy_of(const SuiteCase& entry, const DeviceLimits& limits);
 BenchSuiteReport parallelism_report(const std::vector<SuiteCase>& cases,
                                     const std::vector<SuiteTiming>& timings,
                                     const DeviceLimits& limits, const Peers& peers);
+
+/// Milliseconds of each kernel on each shape.
+Plot parallelism_plot(const CsvTable& csv, const Peers& peers);
 
 }  // namespace heddle

@@ -1,13 +1,11 @@
 #pragma once
-// What a suite of `heddle bench` found: one table for people, one for programs, one plot.
+// What a suite of `heddle bench` found: one table for people, one for programs.
 
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "cli/suites/plot.hpp"
 
 namespace heddle {
 
@@ -25,8 +23,7 @@ struct BenchSuiteReport {
   std::vector<std::string> method;              ///< shape and method, printed first
   std::vector<std::vector<std::string>> table;  ///< header first
   std::vector<std::string> notes;  ///< below the table: sources of the figures of others, failures
-  Records records;
-  Plot plot;
+  Records records;                 ///< the plot is drawn from these, as the CSV has them
 };
 
 /// What a figure must be quoted with: GPU, driver, date, command … Columns of every CSV line.

@@ -12,7 +12,7 @@ namespace heddle {
 struct BenchSuiteOptions {
   std::string name;
   std::vector<int> lengths;  ///< of a sweep, only these; empty = all
-  std::string from;          ///< of `lengths`: the CSV of bench/compare.py
+  std::string from;          ///< the suite's own CSV, to draw again; `lengths`: of bench/compare.py
   std::string peers;         ///< in place of bench/peers.yaml as built in
   std::string csv;           ///< file to write
   std::string svg;           ///< file to write
@@ -26,7 +26,7 @@ struct BenchSuiteOptions {
 std::vector<std::string> suite_names();
 std::string suite_help();
 
-/// Measures, prints, writes the files. Returns the exit code.
+/// Measures, prints, writes the files; or draws the plot of a CSV again. Returns the exit code.
 int run_suite(const BenchSuiteOptions& options, const ServiceFlags& services,
               const ProblemFlags& problem);
 

@@ -54,7 +54,7 @@ class LengthsPlot(unittest.TestCase):
             self.assertEqual(sum(label.startswith(name + ": ") for label in labels), 24, name)
         self.assertIn("heddle: 340 at 8192", labels)
         words = [text.text for text in root.iter(SVG + "text")]
-        self.assertIn("Attention forward on a synthetic card", words)
+        self.assertIn("a synthetic card, driver 0, 1970-01-01", words)
         self.assertIn("prefers-color-scheme: dark", root.find(SVG + "style").text)
 
     def test_the_csv_keeps_where_it_was_measured(self):

@@ -54,7 +54,8 @@ TEST_CASE("--svg writes a file of its own beside the text") {
   CHECK_THAT(result.output, Contains("4. What overlaps what"));
   const std::string svg = heddle.read("line.svg");
   CHECK(xml_fault(svg) == "");
-  CHECK_THAT(svg, Contains("bf16 d128 full, batch 4, 16 heads, 4096 x 4096"));
+  CHECK_THAT(svg,
+             Contains("bf16 d128 full, batch 4, 16 heads, 4096 x 4096; predicted for sm_90a<"));
   const auto nowhere = heddle.run(explain_words({"--svg", heddle.path("no/such/folder.svg")}));
   CHECK(nowhere.code == 3);
   CHECK_THAT(nowhere.errors, Contains("cannot write") && Contains("folder.svg"));

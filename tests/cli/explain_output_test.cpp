@@ -55,6 +55,10 @@ TEST_CASE("The SVG is well formed, escapes names, and needs nothing from outside
                         Contains("prefers-color-scheme: dark") && !Contains("empty"));
   // Twice as long a span is twice as wide: 200 and 460 of 960 cycles on 810 pixels.
   CHECK_THAT(drawn, Contains("width=\"168.75\"") && Contains("width=\"388.12\""));
+  // Colours are not needed: each work has a letter, on its bars with the key tile and in the
+  // legend.
+  CHECK_THAT(drawn, Contains(">Q3</text>") && Contains(">s3</text>") && Contains(">Q</text>") &&
+                        Contains(">s</text>") && Contains(">cycles</text>"));
   for (const Family family : {Family::kUnfused, Family::kFa1, Family::kFa2, Family::kFa3}) {
     std::vector<TimelinePanel> panels;
     for (const PartExplanation& part : explained(family).parts) {

@@ -88,6 +88,19 @@ TEST_CASE("the ablation's JSON has every kernel and the paper's figures") {
   CHECK(json["rows"][3]["published_tflops"] == 570);
 }
 
+TEST_CASE("the ablation's plot has the best tile of each beside the paper's") {
+  const Sample sample;
+  const BenchSuiteReport report = ablation_report(sample.kernels, sample.timings, load_peers());
+  const std::string csv = report_csv(report, {{"command", "none"}});
+  const Plot plot = ablation_plot(CsvTable(csv, "own.csv"), load_peers());
+  REQUIRE(plot.groups.size() == 5);
+  REQUIRE(plot.groups[0].bars.size() == 2);
+  CHECK(plot.groups[0].bars[0].second == Approx(700));
+  CHECK(plot.groups[0].bars[1].second == 661);
+  CHECK(plot.groups[1].bars.size() == 1);  // the paper has no such row
+  CHECK(plot.groups[2].bars[0].second == Approx(630));
+}
+
 TEST_CASE("a kernel of the ablation that was not measured leaves dashes and says why") {
   Sample sample;
   for (std::size_t i : {2U, 7U}) sample.timings[i] = {0, 0, 0, "spills"};

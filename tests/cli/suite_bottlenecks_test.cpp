@@ -178,7 +178,10 @@ TEST_CASE("bottlenecks puts ten ceilings beside what the profiler says") {
                                             "without counters"));
   for (const auto& row : report.table) CHECK(row.size() == report.table[0].size());
   for (const auto& row : report.records.rows) CHECK(row.size() == report.records.columns.size());
-  CHECK(report.plot.groups[0].bars.size() == 6);
+  const Plot plot = bottleneck_plot(CsvTable(report_csv(report, {{"command", "none"}}), "own"), {});
+  REQUIRE(plot.groups.size() == 10);
+  CHECK(plot.groups[0].bars.size() == 6);
+  CHECK(plot.groups[1].bars.empty());
 }
 
 TEST_CASE("the profiler is asked for sections, which every GPU has") {

@@ -35,6 +35,11 @@ std::vector<SuiteCase> flat(const std::vector<std::vector<SuiteCase>>& cells) {
   return all;
 }
 
+/// What the suite's plot is drawn from.
+CsvTable records_of(const BenchSuiteReport& report, const Facts& facts = {{"command", "none"}}) {
+  return {report_csv(report, facts), "own.csv"};
+}
+
 const CsvRow& row_with(const BenchSuiteReport& report, const std::string& first,
                        const std::string& second) {
   for (const auto& row : report.table) {
@@ -112,8 +117,11 @@ TEST_CASE("fa1-io puts counted bytes, counters and the paper beside each other")
   REQUIRE(report.records.rows.size() == 8);
   for (const auto& row : report.records.rows) CHECK(row.size() == report.records.columns.size());
   // The paper's problem is no point of the sweep.
-  REQUIRE(report.plot.panels.size() == 2);
-  CHECK(report.plot.panels[0].series[0].points.size() == 1);
+  const Plot plot = io_plot(records_of(report), load_peers());
+  REQUIRE(plot.panels.size() == 2);
+  CHECK(plot.panels[0].series[0].points.size() == 1);  // of the counters
+  CHECK(plot.panels[0].series[4].points.size() == 1);  // of the model
+  CHECK(plot.panels[1].series[1].points.empty());
 }
 
 TEST_CASE("the profiler is asked for one call of this very kernel") {
@@ -183,7 +191,12 @@ TEST_CASE("fa2-parallelism counts blocks, waves and what crosses shared memory")
   CHECK(report.table.size() == cases.size() + 1);
   CHECK(row_with(report, "1 x 4 heads, 16384 x 16384", "fa1")[2] == "4");
   CHECK_THAT(report_text(report, {}), Contains("25 % to 40 %") && Contains("arXiv:2307.08691"));
-  CHECK(report.plot.groups.size() == cases.size());
+  const Plot plot = parallelism_plot(records_of(report), load_peers());
+  REQUIRE(plot.groups.size() == 4);
+  std::size_t bars = 0;
+  for (const BarGroup& group : plot.groups) bars += group.bars.size();
+  CHECK(bars == cases.size());
+  CHECK(plot.groups[0].bars[0].second == Approx(2));  // milliseconds
   for (const auto& row : report.records.rows) CHECK(row.size() == report.records.columns.size());
 }
 
@@ -202,10 +215,11 @@ TEST_CASE("generations has each of five beside what others have") {
       "d 64, full 1024", "-", "200", "300", "400", "500", "-", "260", "388", "442"};
   CHECK(report.table[1] == expected);
   CHECK_THAT(report.notes.front(), Contains("unfused") && Contains("too large"));
-  REQUIRE(report.plot.panels.size() == 4);
-  CHECK(report.plot.panels[0].series[0].points.size() == 1);
-  CHECK(report.plot.panels[3].title == "d 128, causal");
-  const auto& points = report.plot.panels[3].series[3].points;
+  const Plot plot = generation_plot(records_of(report), load_peers());
+  REQUIRE(plot.panels.size() == 4);
+  CHECK(plot.panels[0].series[0].points.size() == 1);
+  CHECK(plot.panels[3].title == "d 128, causal");
+  const auto& points = plot.panels[3].series[3].points;
   REQUIRE(points.size() == 2);
   CHECK(points[1].first == 4096);
   CHECK(points[1].second == Approx(400));
@@ -229,8 +243,10 @@ TEST_CASE("decode has the shapes of the peers' table and rates of K and V") {
   CHECK(report.table[1][2] == "1974");
   CHECK(report.table[1][3] == "2.00");  // FA3, cold: 987
   CHECK(report.table[2][3] == "-");
-  CHECK(report.plot.groups.size() == 6);
-  CHECK(report.plot.groups[0].bars.size() == 5);
+  const Plot plot = decode_plot(records_of(report), load_peers());
+  REQUIRE(plot.groups.size() == 6);
+  CHECK(plot.groups[0].bars.size() == 5);
+  CHECK(plot.groups[1].bars.size() == 4);  // not measured here
   for (const auto& row : report.records.rows) CHECK(row.size() == report.records.columns.size());
 }
 
@@ -244,13 +260,22 @@ TEST_CASE("lengths draws what bench/compare.py wrote, and carries FA3 over by cu
                            "bf16,128,16,causal,4096,4,flash,20" + facts;
   const BenchSuiteReport report = lengths_report(CsvTable(text, "made_up.csv"), load_peers());
   REQUIRE(report.table.size() == 4);
-  CHECK(report.table[1] == CsvRow{"d 128, full 512", "50", "-", "-", "519", "-", "-", "-"});
+  CHECK(report.table[1] == CsvRow{"d 128, full 512", "50", "-", "-", "519", "-", "-", "-", "242"});
   // There FA3 has 721.8 and cuDNN 670.5; here cuDNN has a tenth.
   CHECK(report.table[2] ==
-        CsvRow{"d 128, full 4096", "100", "67", "-", "722", "72", "1.491", "1.385"});
+        CsvRow{"d 128, full 4096", "100", "67", "-", "722", "72", "1.491", "1.385", "332"});
   CHECK(report.table[3][3] == "20");
-  REQUIRE(report.plot.panels.size() == 2);
-  CHECK_THAT(report.plot.title, Contains("a synthetic card"));
+  const Plot plot =
+      lengths_plot(records_of(report, lengths_facts(CsvTable(text, "made_up.csv"))), load_peers());
+  REQUIRE(plot.panels.size() == 2);
+  CHECK_THAT(plot.about[1], Contains("a synthetic card"));
+  const auto points = [&](std::size_t panel, std::size_t series) {
+    return plot.panels[panel].series[series].points.size();
+  };
+  CHECK(plot.panels[0].series[4].name == "FA2 (another run)");
+  CHECK(points(0, 4) == 2);  // this run has none there
+  CHECK(points(1, 3) == 1);
+  CHECK(points(1, 4) == 0);  // and here it has
   CHECK(lengths_facts(CsvTable(text, "made_up.csv"))[3].second == "none, made up");
   CHECK_THROWS_AS(lengths_report(CsvTable(head, "empty.csv"), load_peers()), Error);
   CHECK_THROWS_AS(lengths_report(CsvTable("a\n1\n", "other.csv"), load_peers()), Error);
