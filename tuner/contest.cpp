@@ -37,8 +37,8 @@ struct Bounds {
   std::size_t least, most;
 };
 
-/// Racers like this one in a round of so many samples. Among many that are nearly alike, a few lucky
-/// ones would take the places of the fastest.
+/// Racers like this one in a round of so many samples. Among many that are nearly alike, a few
+/// lucky ones would take the places of the fastest.
 std::size_t as_many_as_fit(const Candidate* racer, int samples, Bounds bounds) {
   if (racer == nullptr || !racer->timing) return bounds.least;
   const double seconds = racer->timing->median_seconds * samples;

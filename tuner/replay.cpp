@@ -48,10 +48,9 @@ class RecordedRunner final : public CandidateRunner {
 
   CheckOutcome check(const Contestant& contestant) override {
     const auto& entries = recording_.entries;
-    const auto entry =
-        std::find_if(entries.begin(), entries.end(), [&](const Recording::Entry& candidate) {
-          return candidate.config == contestant.config;
-        });
+    const auto entry = std::find_if(
+        entries.begin(), entries.end(),
+        [&](const Recording::Entry& candidate) { return candidate.config == contestant.config; });
     if (entry->samples.empty()) return {std::nullopt, entry->failure};
     loaded_[contestant.id] = entry->cost * unit_seconds_;
     return {CheckRecord{.passed = true}, ""};
@@ -225,9 +224,9 @@ Replay::Replay(const Recording& recording)
 Replayed Replay::run(Strategy strategy, std::uint64_t seed) const {
   std::vector<std::size_t> seeds;
   if (base_) seeds.push_back(*base_);
-  const auto search = make_strategy(
-      strategy, {recording_.entries.size(), seeds,
-                 [&](std::size_t position) { return neighbours_[position]; }, seed});
+  const auto search =
+      make_strategy(strategy, {recording_.entries.size(), seeds,
+                               [&](std::size_t position) { return neighbours_[position]; }, seed});
   return ReplayedSearch(recording_, base_, *search, seed).run();
 }
 

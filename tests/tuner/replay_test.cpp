@@ -258,8 +258,8 @@ TEST_CASE("Two tunings of a problem that was recorded on a GPU agree inside the 
     for (std::uint64_t seed = 1; seed <= kTunings; ++seed) {
       tunings.push_back(replay.run(Strategy::kLocal, seed));
     }
-    INFO(canonical_text(recording.problem.variant) << " | "
-                                                   << canonical_text(recording.problem.sizes));
+    INFO(canonical_text(recording.problem.variant)
+         << " | " << canonical_text(recording.problem.sizes));
     CHECK(agreeing_pairs(tunings) >= kAgreeShare);
   }
 }
