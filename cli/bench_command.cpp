@@ -142,9 +142,11 @@ void add_suite_flags(CLI::App& verb, BenchSuiteOptions& suite) {
 /// Flags of a race between databases.
 void add_versus_flags(CLI::App& verb, VersusOptions& versus) {
   auto* databases =
-      verb.add_option("--versus", versus.databases,
-                      "race the winner of --results beside those of these databases: what it costs "
-                      "over the fastest of them, with the noise")
+      verb.add_option(
+              "--versus", versus.databases,
+              "race the winner of --results beside those of these databases, or the fastest of "
+              "these recordings (*.recording): what it costs over the fastest of them, "
+              "with the noise")
           ->delimiter(',')
           ->check(CLI::ExistingFile)
           ->excludes(verb.get_option("--suite"));

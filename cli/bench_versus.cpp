@@ -1,9 +1,11 @@
 #include "cli/bench_versus.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,11 +13,14 @@
 #include "cli/command.hpp"
 #include "cli/measure_configs.hpp"
 #include "cli/terminal.hpp"
+#include "tuner/recording_file.hpp"
 #include "tuner/statistics.hpp"
 #include "tuning_db/results_store.hpp"
 
 namespace heddle {
 namespace {
+
+constexpr std::string_view kRecordingExtension = ".recording";
 
 /// What a database knows of a problem: its winner, then what else was measured fast.
 std::vector<KernelConfig> known_best(const ResultsStore& store, const Problem& problem,
@@ -42,6 +47,43 @@ std::vector<KernelConfig> known_best(const ResultsStore& store, const Problem& p
   }
   return configs;
 }
+
+/// Likewise of recordings, which have no winner but the fastest.
+std::vector<KernelConfig> recorded_best(const std::vector<Recording>& recordings,
+                                        const Problem& problem, const DeviceClass& device,
+                                        int fastest) {
+  std::vector<const Recording::Entry*> entries;
+  for (const Recording& recording : recordings) {
+    if (!(recording.problem == problem) || !recording.device.same_class(device)) continue;
+    for (const auto& entry : recording.entries) {
+      if (!entry.seconds.empty()) entries.push_back(&entry);
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto* left, const auto* right) { return left->cost < right->cost; });
+  std::vector<KernelConfig> configs;
+  for (const auto* entry : entries) {
+    if (static_cast<int>(configs.size()) > fastest) break;
+    configs.push_back(entry->config);
+  }
+  return configs;
+}
+
+/// What a database or a recording holds of a problem, best first; nothing where it has no winner.
+class Opponent {
+ public:
+  explicit Opponent(const std::string& path);
+
+  std::vector<KernelConfig> best(const Problem& problem, const DeviceClass& device,
+                                 int fastest) const {
+    return store_ ? known_best(*store_, problem, device, fastest)
+                  : recorded_best(recordings_, problem, device, fastest);
+  }
+
+ private:
+  std::optional<ResultsStore> store_;
+  std::vector<Recording> recordings_;
+};
 
 struct VersusResult {
   std::string problem;
@@ -127,10 +169,21 @@ ResultsStore open_to_read(const std::string& path) {
   options.warn = [&](const std::string& message) { trouble = message; };
   ResultsStore store(std::move(options));
   if (!store.in_memory()) return store;
-  throw Error(ErrorCode::kInvalidArgument, "versus",
-              fmt::format("--versus: '{}' cannot be read{}{}; name a database that --results of "
-                          "`heddle tune` has written",
-                          path, trouble.empty() ? "" : ": ", trouble));
+  throw Error(
+      ErrorCode::kInvalidArgument, "versus",
+      fmt::format("--versus: '{}' cannot be read{}{}; name a database that --results of `heddle "
+                  "tune` has written, or a file FILE{} of `heddle db record`",
+                  path, trouble.empty() ? "" : ": ", trouble, kRecordingExtension));
+}
+
+Opponent::Opponent(const std::string& path) {
+  if (!path.ends_with(kRecordingExtension)) {
+    store_ = open_to_read(path);
+    return;
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  recordings_ = parse_recordings(text.str(), path);
 }
 
 }  // namespace
@@ -138,8 +191,7 @@ ResultsStore open_to_read(const std::string& path) {
 int run_versus(const VersusOptions& options, const ServiceFlags& services, const Device& device,
                const std::vector<NamedProblem>& problems) {
   const ResultsStore own_store(services.results_options());
-  std::vector<ResultsStore> stores;
-  for (const std::string& path : options.databases) stores.push_back(open_to_read(path));
+  const std::vector<Opponent> opponents(options.databases.begin(), options.databases.end());
   Compiler compiler(services.compiler_options());
   std::vector<VersusResult> results;
   auto list = nlohmann::json::array();
@@ -147,13 +199,13 @@ int run_versus(const VersusOptions& options, const ServiceFlags& services, const
     const auto own = known_best(own_store, named.problem, device.device_class(), 0);
     bool complete = !own.empty();
     std::vector<KernelConfig> others;
-    for (const ResultsStore& store : stores) {
-      const auto some = known_best(store, named.problem, device.device_class(), options.fastest);
+    for (const Opponent& opponent : opponents) {
+      const auto some = opponent.best(named.problem, device.device_class(), options.fastest);
       complete &= !some.empty();
       others.insert(others.end(), some.begin(), some.end());
     }
     if (!complete) {
-      print_note(named.name + ": left out, not every database has a winner for it");
+      print_note(named.name + ": left out, not every database or recording has a winner for it");
       continue;
     }
     results.push_back(race(device, compiler, named, own.front(), others, options));

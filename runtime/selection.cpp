@@ -84,6 +84,12 @@ class Selector {
     if (failures >= kMostFailures) return Verdict::kNextPlace;
     const std::string wrong = obstacle(question_, target_, answer.config);
     if (!wrong.empty()) return pass(answer, wrong, Verdict::kNextConfig);
+    if (is_shadowing_default(answer)) {
+      return pass(answer,
+                  fmt::format("tuned without {}, whose default is predicted {:.2f} times as fast",
+                              enum_name(fallback()->family), loss(answer.config)),
+                  Verdict::kNextPlace);
+    }
     if (!is_for_this_place(answer) && loss(answer.config) > kMostPredictedLoss) {
       return pass(answer,
                   fmt::format("at this size predicted {:.2f} times as slow as the default",
@@ -109,17 +115,30 @@ class Selector {
     return answer.match == Match::kPredicted && answer.bucket == question_.bucket;
   }
 
+  /// Nobody looked at the default's family, and the model expects the default to be faster: without
+  /// that tuning it would have been taken.
+  bool is_shadowing_default(const Lookup& answer) {
+    if (answer.families.empty() || !fallback()) return false;
+    const bool was_tried =
+        std::count(answer.families.begin(), answer.families.end(), fallback()->family) > 0;
+    return !was_tried && answer.config.family != fallback()->family && loss(answer.config) > 1;
+  }
+
   double seconds(const KernelConfig& config) const {
     return predict({question_.variant, representative(question_.bucket)}, config, *target_.limits)
         .seconds;
   }
 
+  /// The default, where there is one that can run.
+  const std::optional<KernelConfig>& fallback() {
+    if (!fallback_) fallback_ = usable_default(question_, target_);
+    return *fallback_;
+  }
+
   /// Predicted time here, as a factor of the default's.
   double loss(const KernelConfig& config) {
-    if (default_seconds_ == 0) {
-      const auto fallback = usable_default(question_, target_);
-      default_seconds_ = fallback ? seconds(*fallback) : -1;
-    }
+    if (!fallback()) return 1;
+    if (default_seconds_ == 0) default_seconds_ = seconds(*fallback());
     return default_seconds_ > 0 ? seconds(config) / default_seconds_ : 1;
   }
 
@@ -127,7 +146,8 @@ class Selector {
   const SelectionTarget& target_;
   const std::vector<PassedOver>& failed_;
   std::vector<PassedOver> passed_over_;
-  double default_seconds_ = 0;  ///< 0 = not known yet, -1 = there is none
+  std::optional<std::optional<KernelConfig>> fallback_;  ///< nullopt = not asked for yet
+  double default_seconds_ = 0;                           ///< 0 = not known yet
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tuner/contest.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tuner/last_race.hpp"
@@ -12,8 +13,14 @@ namespace {
 constexpr int kWarmUps = 2;
 constexpr int kNarrowSamples = 9;
 constexpr double kHopeless = 1.25;  ///< times the best; such a one is not kept loaded
+/// Times the best: then that one is the reference. More than kNear, so that those which the last
+/// race may take were nearly all compared with the same one.
+constexpr double kLeftBehind = 1.1;
 constexpr double kClose = 1.03;
-constexpr std::size_t kMostFinalists = 8;
+constexpr std::size_t kLeastFinalists = 8;
+constexpr std::size_t kMostFinalists = 16;
+/// Of kernels running in one round, where more than the least are to run in it.
+constexpr double kRoundSeconds = 0.5;
 constexpr int kControlId = std::numeric_limits<int>::max();
 
 bool leads(const Candidate* left, const Candidate* right) {
@@ -26,7 +33,24 @@ double ratio(const RaceOutcome& outcome, int id, int reference) {
       .median;
 }
 
+struct Bounds {
+  std::size_t least, most;
+};
+
+/// Racers like this one in a round of so many samples. Among many that are nearly alike, a few
+/// lucky ones would take the places of the fastest.
+std::size_t as_many_as_fit(const Candidate* racer, int samples, Bounds bounds) {
+  if (racer == nullptr || !racer->timing) return bounds.least;
+  const double seconds = racer->timing->median_seconds * samples;
+  if (!(seconds * static_cast<double>(bounds.most) > kRoundSeconds)) return bounds.most;
+  return std::max(bounds.least, static_cast<std::size_t>(kRoundSeconds / seconds));
+}
+
 }  // namespace
+
+std::size_t Contest::most_near() const {
+  return as_many_as_fit(leader_, kNarrowSamples, {kLeastNear, kMostNear});
+}
 
 RaceOutcome Contest::race(const std::vector<Candidate*>& racers, const RaceRound& round) {
   RaceOutcome outcome = runner_.race(round);
@@ -49,31 +73,32 @@ void Contest::find_leader() {
 
 void Contest::screen(const std::vector<Candidate*>& batch) {
   std::vector<Candidate*> racers = batch;
-  if (leader_ != nullptr) racers.insert(racers.begin(), leader_);
+  if (reference_ != nullptr) racers.insert(racers.begin(), reference_);
   RaceRound round{{}, kWarmUps, kScreenSamples};
   for (const Candidate* racer : racers) round.ids.push_back(racer->id);
   const RaceOutcome outcome = race(racers, round);
   const auto has_failed = [](const Candidate* racer) { return !racer->failure.empty(); };
   std::erase_if(racers, has_failed);
   std::erase_if(standing_, has_failed);
-  if (racers.empty()) return find_leader();
-  // Who was measured before tells what 1 is.
-  const auto known = std::find_if(racers.begin(), racers.end(),
-                                  [](const Candidate* racer) { return racer->relative > 0; });
-  const bool in_scale = known != racers.end();
-  if (!in_scale && !standing_.empty()) return screen_beside_next(batch);
-  Candidate* reference = in_scale ? *known : racers.front();
-  if (!in_scale) {
-    reference->relative = 1;
-    first_ = reference;
+  find_leader();
+  if (reference_ != nullptr && has_failed(reference_)) {
+    reference_ = leader_;  // what they were to be compared with is gone
+    if (reference_ != nullptr && !racers.empty()) return screen(racers);
+  }
+  if (racers.empty()) return;
+  if (reference_ == nullptr) {
+    reference_ = racers.front();
+    reference_->relative = 1;
+    first_ = reference_;
   }
   for (Candidate* racer : racers) {
-    if (racer != reference) {
-      racer->relative = reference->relative * ratio(outcome, racer->id, reference->id);
+    if (racer != reference_) {
+      racer->relative = reference_->relative * ratio(outcome, racer->id, reference_->id);
     }
     if (std::count(standing_.begin(), standing_.end(), racer) == 0) standing_.push_back(racer);
   }
   find_leader();
+  if (reference_->relative > leader_->relative * kLeftBehind) reference_ = leader_;
   std::erase_if(standing_, [&](const Candidate* racer) {
     const bool hopeless = racer != first_ && racer->relative > leader_->relative * kHopeless;
     if (hopeless) runner_.release(racer->id);
@@ -81,22 +106,24 @@ void Contest::screen(const std::vector<Candidate*>& batch) {
   });
 }
 
-/// The leader has failed beside them, and with it what they were to be compared with.
-void Contest::screen_beside_next(std::vector<Candidate*> batch) {
-  find_leader();
-  std::erase_if(batch, [](const Candidate* racer) { return !racer->failure.empty(); });
-  if (!batch.empty()) screen(batch);
+/// Of all that stand, failing a second one the leader.
+double Contest::runner_up() const {
+  double least = leader_->relative, second = std::numeric_limits<double>::infinity();
+  for (const Candidate* racer : standing_) {
+    if (racer != leader_) second = std::min(second, racer->relative);
+  }
+  return std::isinf(second) ? least : second;
 }
 
 bool Contest::is_near(const Candidate& candidate) const {
   return candidate.relative > 0 &&
-         (leader_ == nullptr || candidate.relative <= leader_->relative * kNear);
+         (leader_ == nullptr || candidate.relative <= runner_up() * kNear);
 }
 
 /// Measures them again, better, and keeps those that may be the fastest.
 Contest::Narrowed Contest::narrow(std::vector<Candidate*> racers, Candidate* baseline) {
   std::stable_sort(racers.begin(), racers.end(), leads);
-  if (racers.size() > kMostNear) racers.resize(kMostNear);
+  if (racers.size() > most_near()) racers.resize(most_near());
   if (baseline != nullptr && std::count(racers.begin(), racers.end(), baseline) == 0) {
     racers.push_back(baseline);
   }
@@ -111,11 +138,13 @@ Contest::Narrowed Contest::narrow(std::vector<Candidate*> racers, Candidate* bas
   std::stable_sort(
       racers.begin(), racers.end(),
       [&](const Candidate* left, const Candidate* right) { return cost[left] < cost[right]; });
-  const double limit = cost[racers.front()] * kClose;
+  const double limit = cost[racers[std::min<std::size_t>(1, racers.size() - 1)]] * kClose;
+  const std::size_t most =
+      as_many_as_fit(racers.front(), samples_, {kLeastFinalists, kMostFinalists});
   const bool in_scale = baseline != nullptr && baseline->failure.empty();
   Narrowed narrowed;
   for (Candidate* racer : racers) {
-    const bool fits = cost[racer] <= limit && narrowed.close.size() < kMostFinalists;
+    const bool fits = cost[racer] <= limit && narrowed.close.size() < most;
     const bool stays = fits || racer == baseline;
     (stays ? narrowed.close : narrowed.outrun).push_back(racer);
     if (!stays && in_scale) racer->relative = ratio(outcome, racer->id, baseline->id);

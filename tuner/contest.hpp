@@ -14,13 +14,18 @@ class Contest {
  public:
   static constexpr int kScreenSamples = 5;
   static constexpr double kNear = 1.08;  ///< times the best: may still win when measured better
-  static constexpr std::size_t kMostNear = 24;  ///< so many of them at most: the best
+  /// So many of them, the best: the most where kernels are short, the least whatever they take.
+  static constexpr std::size_t kLeastNear = 24;
+  static constexpr std::size_t kMostNear = 48;
 
   /// The runner outlives it.
   Contest(CandidateRunner& runner, int samples) : runner_(runner), samples_(samples) {}
 
-  /// Times candidates that passed the check beside the best so far: each gets `timing` and
-  /// `relative`, or `failure`. The first ever is what all are relative to. Hopeless ones leave.
+  /// Times candidates that passed the check beside a reference: each gets `timing` and `relative`,
+  /// or `failure`. The first ever is what all are relative to, and the reference until the best
+  /// leaves it far behind. It is not the best so far, which is in part the luckiest: each that took
+  /// over would flatter all after it by its luck, and those that were measured early would lose
+  /// their place in the last race. Hopeless ones leave.
   void screen(const std::vector<Candidate*>& batch);
 
   /// Of those near the best, and `baseline` if it is not null, a LastRace with a second copy of the
@@ -38,11 +43,13 @@ class Contest {
   Candidate* leader() const { return leader_; }
   /// Whether shoot_out() would have it.
   bool is_near(const Candidate& candidate) const;
+  /// So many of those shoot_out() would have, the best.
+  std::size_t most_near() const;
 
  private:
   RaceOutcome race(const std::vector<Candidate*>& racers, const RaceRound& round);
   void find_leader();
-  void screen_beside_next(std::vector<Candidate*> batch);
+  double runner_up() const;
   struct Narrowed {
     std::vector<Candidate*> close, outrun;
   };
@@ -54,6 +61,7 @@ class Contest {
   int samples_;
   Candidate* leader_ = nullptr;
   Candidate* first_ = nullptr;        ///< what all are relative to; never leaves
+  Candidate* reference_ = nullptr;    ///< runs in every round of screening
   std::vector<Candidate*> standing_;  ///< measured, loaded and not hopeless
 };
 

@@ -185,7 +185,8 @@ class DeviceSearch {
     return false;
   }
 
-  /// The last race takes no more of them: none that it would leave out is made ready.
+  /// The last race takes no more of them: none that it would leave out is made ready, and of those
+  /// that have to be compiled again only as many as it takes in any case.
   std::vector<Candidate*> finalists() {
     std::vector<Candidate*> near = measured_;
     for (Candidate& candidate : session_.list.all) {
@@ -199,7 +200,8 @@ class DeviceSearch {
     });
     std::vector<Candidate*> ready;
     for (Candidate* candidate : near) {
-      if (ready.size() == Contest::kMostNear) break;
+      if (ready.size() == contest_.most_near()) break;
+      if (candidate->known && ready.size() >= Contest::kLeastNear) continue;
       if (!candidate->known || make_ready(*candidate)) ready.push_back(candidate);
     }
     return ready;

@@ -16,10 +16,10 @@ namespace {
 constexpr int kSeeds = 5;
 constexpr std::size_t kPredictedBest = 8;
 
-ProblemRegret::ByStrategy by_strategy(const Recording& recording, Strategy strategy) {
+ProblemRegret::ByStrategy by_strategy(const Replay& replay, Strategy strategy) {
   ProblemRegret::ByStrategy result;
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    const Replayed replayed = replay(recording, strategy, static_cast<std::uint64_t>(seed));
+    const Replayed replayed = replay.run(strategy, static_cast<std::uint64_t>(seed));
     result.tried += static_cast<double>(replayed.tried) / kSeeds;
     result.mean += replayed.regret / kSeeds;
     result.worst = std::max(result.worst, replayed.regret);
@@ -83,9 +83,10 @@ ProblemRegret problem_regret(const Recording& recording) {
       base ? cost_of(recording, *base) / best_cost - 1 : std::numeric_limits<double>::infinity();
   regret.predicted_first = predicted_regret(recording, 1);
   regret.predicted_eight = predicted_regret(recording, kPredictedBest);
-  regret.ranked = by_strategy(recording, Strategy::kRanked);
-  regret.local = by_strategy(recording, Strategy::kLocal);
-  regret.random = by_strategy(recording, Strategy::kRandom);
+  const Replay replay(recording);
+  regret.ranked = by_strategy(replay, Strategy::kRanked);
+  regret.local = by_strategy(replay, Strategy::kLocal);
+  regret.random = by_strategy(replay, Strategy::kRandom);
   return regret;
 }
 

@@ -3,6 +3,7 @@
 // an exhaustive tuning, from a database or from a file (recording_file.hpp).
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,14 +48,39 @@ DeviceLimits limits_of(const DeviceClass& device);
 std::vector<Recording> recordings_of(const std::vector<Measurement>& rows,
                                      const std::string& made_by = "");
 
+/// The default that the tuner would begin with; nullopt where it is not recorded.
+std::optional<std::size_t> recorded_default(const Recording& recording);
+
 struct Replayed {
   std::size_t tried = 0;
-  double regret = 0;  ///< cost of what was chosen over the best there is, minus 1
+  std::size_t chosen = 0;  ///< position in the recording's entries
+  double regret = 0;       ///< cost of what was chosen over the best there is, minus 1
+  double noise = 0;        ///< by which two copies of one kernel differed in the last race
 };
-/// What a strategy would have found: each trial is told the median of five drawn samples, as a
-/// round of screening would; of those near the best told, the one whose cost is least is chosen, as
-/// the last race would.
-Replayed replay(const Recording& recording, Strategy strategy, std::uint64_t seed);
+
+/// Repeats tunings with the strategies and the contest that make one; what is made up is the
+/// device. Seeds differ as two tunings do: kernels compile kThreads at a time and are done in any
+/// order, and samples deviate, in part each by itself and in part together with those before and
+/// after, so that a round of screening is worth little more than one sample. A clock that changes
+/// slows all that run in one round, and has no part here.
+class Replay {
+ public:
+  static constexpr std::size_t kThreads = 16;
+  /// Samples with a deviation in common, which is as large as those within a round. Assumed, since
+  /// recordings keep one round of most kernels: with it two tunings differ where they did on an
+  /// H200.
+  static constexpr int kLasting = 5;
+
+  /// The recording outlives it.
+  explicit Replay(const Recording& recording);
+  /// A recording without an entry that can run has a regret without end.
+  Replayed run(Strategy strategy, std::uint64_t seed) const;
+
+ private:
+  const Recording& recording_;
+  std::vector<std::vector<std::size_t>> neighbours_;
+  std::optional<std::size_t> base_;
+};
 
 /// The best cost among the first `count` by prediction, over the best there is, minus 1.
 double predicted_regret(const Recording& recording, std::size_t count);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "generator/bucket.hpp"
 #include "generator/kernel_config.hpp"
@@ -161,6 +162,9 @@ struct Lookup {
   /// Measured, but only the best so far of a tuning that did not end.
   bool partial = false;
   DeviceClass device;  ///< where it was measured or predicted
+  /// That all tunings of its place were narrowed to: of others nobody there knows anything. Empty =
+  /// one was not narrowed.
+  std::vector<Family> families;
 };
 
 /// What whoever asked makes of an answer.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace heddle {
@@ -126,6 +127,36 @@ bool is_better(const Contender& left, const Contender& right) {
   return left.row->median_seconds < right.row->median_seconds;
 }
 
+/// As the command says that repeats it. Names that this heddle does not know say nothing to it.
+std::vector<Family> families_of(const Provenance& origin) {
+  constexpr std::string_view kFlag = " --families ";
+  const std::size_t flag = origin.command.find(kFlag);
+  if (flag == std::string::npos) return {};
+  std::istringstream words(origin.command.substr(flag + kFlag.size()));
+  std::string list;
+  words >> list;
+  std::vector<Family> families;
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (const auto family = enum_value<Family>(name)) families.push_back(*family);
+  }
+  return families;
+}
+
+/// Those that somebody has looked at in this place; empty = all.
+std::vector<Family> families_known(const Contender& contender,
+                                   const std::vector<Contender>& standing) {
+  auto families = families_of(contender.row->provenance);
+  if (families.empty()) return families;
+  for (const Contender& other : standing) {
+    if (!(other.place() == contender.place())) continue;
+    const auto more = families_of(other.row->provenance);
+    if (more.empty()) return {};
+    families.insert(families.end(), more.begin(), more.end());
+  }
+  return families;
+}
+
 /// Keeps the better of two rows for one place.
 void keep_better(std::map<std::string, Contender>& best, const Contender& contender) {
   const auto [known, inserted] = best.try_emplace(canonical_text(contender.row->bucket), contender);
@@ -169,9 +200,10 @@ std::optional<Lookup> best_answer(const std::vector<RankedRow>& rows, const Ques
     const auto [device_distance, size_distance] = distance_of(contender);
     const double regret = std::pow(1 + kRegretPerDoubling, device_distance + size_distance);
     const bool partial = wanted == Evidence::kMeasured && !contender.chosen;
-    const Lookup answer{
-        contender.row->config, question.match, contender.row->median_seconds, regret,
-        contender.row->bucket, partial,        contender.row->device};
+    const Lookup answer{contender.row->config,         question.match,
+                        contender.row->median_seconds, regret,
+                        contender.row->bucket,         partial,
+                        contender.row->device,         families_known(contender, standing)};
     const Verdict verdict = judge(answer);
     if (verdict == Verdict::kTake) return answer;
     if (verdict == Verdict::kNextPlace) left.insert(contender.place());

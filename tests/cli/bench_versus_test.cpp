@@ -76,7 +76,8 @@ TEST_CASE("What --versus cannot do is told") {
   *(std::find(other.begin(), other.end(), "--seqlen-kv") + 1) = "50";
   const auto unknown = heddle.run(other);
   CHECK(unknown.code == 1);
-  CHECK_THAT(unknown.errors, Contains("left out, not every database has a winner for it"));
+  CHECK_THAT(unknown.errors,
+             Contains("left out, not every database or recording has a winner for it"));
   heddle.write("text.db", "this is no database, whatever its name says");
   const auto text = heddle.run(versus(heddle, "1.db", "text.db"));
   CHECK(text.code == 2);
@@ -89,6 +90,65 @@ TEST_CASE("What --versus cannot do is told") {
   CHECK(suite.code == 2);
   CHECK_THAT(suite.errors, Contains("--suite excludes --versus"));
   CHECK(heddle.run(versus(heddle, "1.db", "nowhere.db")).code == 2);
+}
+
+/// Of this size every legal config is tuned in seconds.
+std::vector<std::string> tiny(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  const std::vector<std::string> problem{"--head-dim", "256", "--heads",     "1",
+                                         "--seqlen-q", "48",  "--seqlen-kv", "40"};
+  words.insert(words.end(), problem.begin(), problem.end());
+  words.insert(words.end(), kFakeMachine.begin(), kFakeMachine.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_CASE("A recording stands for the database that it came from") {
+  const HeddleProcess heddle;
+  const std::string whole = heddle.path("whole.db"), two = heddle.path("two.db");
+  const std::string recording = heddle.path("whole.recording");
+  const auto tune = [&](const std::vector<std::string>& more) {
+    const auto tuned = heddle.run(tiny({"tune", "--families", "fa2", "--samples", "5"}, more));
+    INFO(tuned.errors);
+    REQUIRE(tuned.code == 0);
+  };
+  tune({"--results", whole});
+  tune({"--results", two, "--limit", "2"});
+  REQUIRE(heddle.run({"db", "record", "--results", whole, "-o", recording}).code == 0);
+
+  const auto versus = [&](const std::string& own, const std::string& other,
+                          std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--results", own, "--versus", other});
+    return heddle.run(tiny({"bench", "--samples", "9"}, more));
+  };
+  const auto beside_rows = versus(two, whole, {"--json"});
+  const auto beside_recording = versus(two, recording, {"--json", "--fastest", "3"});
+  INFO(beside_recording.errors);
+  REQUIRE(beside_rows.code == 0);
+  REQUIRE(beside_recording.code == 0);
+  const json missed = json::parse(beside_recording.output)[0];
+  CHECK(missed["regret"].get<double>() > 0.01);
+  CHECK(missed["regret"].get<double>() ==
+        Approx(json::parse(beside_rows.output)[0]["regret"].get<double>()).margin(0.005));
+  CHECK(missed["inside_noise"] == false);
+  // The winner is among the three fastest.
+  const auto same = versus(whole, recording, {"--fastest", "3"});
+  INFO(same.output << same.errors);
+  CHECK(same.code == 0);
+  CHECK_THAT(same.output, Contains("0 beyond"));
+}
+
+TEST_CASE("What a recording does not hold, or what is none, is told") {
+  const TwoTunings tunings;
+  const HeddleProcess& heddle = tunings.heddle;
+  heddle.write("text.recording", "this is no recording, whatever its name says\n");
+  const auto text = heddle.run(versus(heddle, "1.db", "text.recording"));
+  CHECK(text.code == 2);
+  CHECK_THAT(text.errors, Contains("text.recording:1: begins with 'this is no recording"));
+  heddle.write("empty.recording", "heddle_recordings 1\n");
+  const auto empty = heddle.run(versus(heddle, "1.db", "empty.recording"));
+  CHECK(empty.code == 1);
+  CHECK_THAT(empty.errors, Contains("left out, not every database or recording has a winner"));
 }
 
 TEST_CASE("db record leaves out what is not whole; db regret tells what it cannot read") {

@@ -41,6 +41,19 @@ TEST_CASE("gpu_run regret fails where the winner is slower than allowed") {
   CHECK_THAT(machine.printed, Contains("beyond the noise") && Contains("regret over 1 problems"));
 }
 
+TEST_CASE("gpu_run regret takes recordings where there is no database") {
+  GpuMachine machine;
+  REQUIRE(machine.run("exhaustive", "EXHAUSTIVE_PROBLEMS=tiny-full") == 0);
+  machine.move_to_next_machine("exhaustive.recording");
+  machine.home().write("another.recording", "heddle_recordings 1\n");  // which comes first
+  const int code = machine.run("regret");
+  INFO(machine.printed);
+  CHECK(code == 0);
+  CHECK_THAT(machine.printed, Contains("tiny-full") && Contains("the same config") &&
+                                  Contains("tiny-decode: left out, no recording has it") &&
+                                  Contains("regret over 1 problems"));
+}
+
 TEST_CASE("gpu_run bad_candidates says of each kind whether it was told") {
   GpuMachine machine;
   machine.set("BAD_PROBLEM",

@@ -91,6 +91,65 @@ TEST_CASE("a winner of another family transfers only where the model expects it 
   CHECK(select(ask.question, ask.target(), &store).config == guess);
 }
 
+TEST_CASE("what was tuned among a few families does not hide a default of another that is faster") {
+  const AskedProblem ask;
+  REQUIRE(ask.fallback().family == Family::kFa3);
+  const auto of_fa2 = [&](bool faster) {
+    for (const KernelConfig& config : enumerate_candidates(ask.question.variant, ask.limits)) {
+      if (config.family == Family::kFa2 && (ask.loss(config) < 1) == faster) return config;
+    }
+    return KernelConfig{.family = Family::kReference};
+  };
+  const KernelConfig slower = of_fa2(false);
+  REQUIRE(slower.family == Family::kFa2);
+  Measurement row = ask.measured(slower, 1e-6);
+  row.chosen = true;
+  const auto answer = [&](const std::string& command) {
+    row.provenance.command = command;
+    const ResultsStore store = store_of({row});
+    return select(ask.question, ask.target(), &store);
+  };
+  const Choice narrow = answer("heddle tune --head-dim 128 --families fa2,fa1 --limit 10");
+  CHECK(narrow.config == ask.fallback());
+  CHECK(narrow.match == Match::kDefault);
+  REQUIRE(narrow.passed_over.size() == 1);
+  CHECK(narrow.passed_over[0].config == slower);
+  CHECK_THAT(narrow.passed_over[0].reason,
+             Contains("tuned without fa3, whose default is predicted"));
+  // A search that had the default in it has answered already.
+  CHECK(answer("heddle tune --head-dim 128 --families fa2,fa3").config == slower);
+  CHECK(answer("heddle tune --head-dim 128").config == slower);
+  CHECK(answer("").config == slower);
+  // Nor is anything hidden where the model does not expect the default to be faster.
+  if (const KernelConfig faster = of_fa2(true); faster.family == Family::kFa2) {
+    row.config = faster;
+    CHECK(answer("heddle tune --families fa2").config == faster);
+  }
+}
+
+TEST_CASE("a narrow tuning's winner stands beside measurements of the default's family") {
+  const AskedProblem ask;
+  KernelConfig fa2;
+  for (const KernelConfig& config : enumerate_candidates(ask.question.variant, ask.limits)) {
+    if (config.family == Family::kFa2 && ask.loss(config) > 1) fa2 = config;
+  }
+  Measurement narrow = ask.measured(fa2, 1e-6);
+  narrow.chosen = true;
+  narrow.provenance.command = "heddle tune --families fa2";
+  const Measurement beside = ask.measured(ask.fallback(), 1.05e-6);
+  const ResultsStore store = store_of({narrow, beside});
+  CHECK(select(ask.question, ask.target(), &store).config == fa2);
+  Measurement of_fa3 = beside;
+  of_fa3.provenance.command = "heddle tune --families fa3";
+  const ResultsStore two_narrow = store_of({narrow, of_fa3});
+  CHECK(select(ask.question, ask.target(), &two_narrow).config == fa2);
+  // Of another size they say nothing here.
+  const ResultsStore other = store_of({narrow, elsewhere(beside, 2)});
+  const Choice choice = select(ask.question, ask.target(), &other);
+  CHECK(choice.config == ask.fallback());
+  CHECK(choice.match == Match::kNearestSize);
+}
+
 TEST_CASE("the next size is asked when the nearest one's winner does not transfer") {
   const AskedProblem ask;
   const KernelConfig bad = ask.others(false, 1)[0];

@@ -22,6 +22,8 @@ class NoisyRunner final : public CandidateRunner {
   std::map<int, std::string> fails;
   std::map<int, int> fails_from_round;
   std::set<int> released;
+  std::map<int, double> luck;  ///< factors of the next round's times alone
+  std::vector<int> raced;      ///< in the last round
   int rounds = 0;
   int copied = -1;
 
@@ -32,6 +34,7 @@ class NoisyRunner final : public CandidateRunner {
   }
   RaceOutcome race(const RaceRound& round) override {
     ++rounds;
+    raced = round.ids;
     for (const int id : round.ids) {
       if (released.count(id) > 0) throw std::logic_error("raced after its release");
       const auto falls = fails_from_round.find(id);
@@ -44,9 +47,11 @@ class NoisyRunner final : public CandidateRunner {
       for (const int id : round.ids) {
         if (fails.count(id) > 0) continue;
         const double factor = slowness_ * (1 + noise_ * std::abs(normal(engine_)));
-        outcome.timings[id].seconds.push_back(seconds.at(id) * factor);
+        const double lucky = luck.count(id) > 0 ? luck.at(id) : 1;
+        outcome.timings[id].seconds.push_back(seconds.at(id) * factor * lucky);
       }
     }
+    luck.clear();
     for (auto& [id, timing] : outcome.timings) {
       timing.median_seconds = quantile(timing.seconds, 0.5);
     }
@@ -215,19 +220,89 @@ TEST_CASE("One that fails in a later round of the last race is out, and the rest
 
 TEST_CASE("What loses on the way to the last race keeps what was measured there") {
   NoisyRunner runner(0, 0, 1);
-  Field field(runner, {1e-4, 0.95e-4, 1.0e-4, 0.9e-4});
+  Field field(runner, {1e-4, 0.95e-4, 1.0e-4, 0.9e-4, 0.91e-4});
   Contest contest(runner, 10);
   contest.screen(field.pointers(0, 1));
-  contest.screen(field.pointers(1, 4));
+  contest.screen(field.pointers(1, 5));
   field.candidates[1].relative = 0.89;  // by luck, so that it was the best of all
-  const auto result = contest.shoot_out(field.pointers(1, 4), &field.candidates[0]);
+  const auto result = contest.shoot_out(field.pointers(1, 5), &field.candidates[0]);
   REQUIRE(result.winner != nullptr);
   CHECK(result.winner->id == 3);
-  CHECK(result.finalists.size() == 2);  // with the default
+  CHECK(result.finalists.size() == 3);  // with the default
   REQUIRE(result.outrun.size() == 2);
   CHECK(field.candidates[1].relative == Approx(0.95));
   CHECK(field.candidates[2].relative == Approx(1.0));
   CHECK(field.candidates[1].timing->seconds.size() == 9);
+}
+
+TEST_CASE("However many are measured, luck does not wear the scale down") {
+  // All alike. Were the luckiest so far what each round is relative to, all after it would be told
+  // too small a ratio, and the next one who leads by luck a smaller one yet.
+  const unsigned seed = GENERATE(1u, 2u, 3u, 4u);
+  NoisyRunner runner(0.02, 0.001, seed);
+  Field field(runner, std::vector<double>(201, 1e-4));
+  Contest contest(runner, 20);
+  contest.screen(field.pointers(0, 1));
+  for (std::size_t i = 1; i + 4 <= field.candidates.size(); i += 4) {
+    contest.screen(field.pointers(i, i + 4));
+  }
+  double early = 0, late = 0;
+  for (std::size_t i = 1; i <= 50; ++i) {
+    early += field.candidates[i].relative / 50;
+    late += field.candidates[i + 150].relative / 50;
+  }
+  CHECK(early == Approx(1).margin(0.01));
+  CHECK(late == Approx(1).margin(0.01));
+}
+
+TEST_CASE("Who is far ahead is the reference from then on") {
+  NoisyRunner runner(0, 0, 1);
+  Field field(runner, {1e-4, 0.95e-4, 0.8e-4, 0.79e-4, 0.78e-4});
+  Contest contest(runner, 10);
+  const auto runs_beside = [&](std::size_t candidate) {
+    contest.screen(field.pointers(candidate, candidate + 1));
+    return runner.raced.front();
+  };
+  contest.screen(field.pointers(0, 1));
+  CHECK(runs_beside(1) == 0);
+  CHECK(runs_beside(2) == 0);
+  CHECK(runs_beside(3) == 2);
+  CHECK(runs_beside(4) == 2);
+  CHECK(field.candidates[4].relative == Approx(0.78));
+}
+
+TEST_CASE("One lucky round does not throw all others out of the last race") {
+  NoisyRunner runner(0.001, 0, 1);
+  Field field(runner, {1e-4, 0.9e-4, 0.91e-4, 0.99e-4});
+  Contest contest(runner, 20);
+  contest.screen(field.pointers(0, 1));
+  SECTION("while narrowing") {
+    contest.screen(field.pointers(1, 4));
+    runner.luck[2] = 0.9;
+  }
+  SECTION("while screening") {
+    runner.luck[3] = 0.8;
+    contest.screen(field.pointers(1, 4));
+    CHECK(contest.leader()->id == 3);
+  }
+  const auto result = contest.shoot_out(field.near(contest), &field.candidates[0]);
+  REQUIRE(result.winner != nullptr);
+  CHECK(result.winner->id == 1);
+}
+
+TEST_CASE("Of short kernels more are let into the last race") {
+  const bool is_short = GENERATE(true, false);
+  NoisyRunner runner(0, 0, 1);
+  Field field(runner, std::vector<double>(61, is_short ? 1e-4 : 1e-2));
+  Contest contest(runner, 20);
+  contest.screen(field.pointers(0, 1));
+  contest.screen(field.pointers(1, 61));
+  const auto near = is_short ? Contest::kMostNear : Contest::kLeastNear;
+  CHECK(contest.most_near() == near);
+  const auto result = contest.shoot_out(field.near(contest), &field.candidates[0]);
+  const std::size_t finalists = is_short ? 16 : 8;
+  CHECK(result.finalists.size() == finalists);
+  CHECK(result.finalists.size() + result.outrun.size() == near);
 }
 
 TEST_CASE("Hopeless ones leave early, and those that fail in a race are out") {

@@ -155,7 +155,7 @@ TEST_CASE("What strategies find in made-up worlds, for what they try") {
   constexpr int kWorlds = 12;
   for (int world = 0; world < kWorlds; ++world) {
     const auto recording = recordings_of(made_up(std::to_string(world))).front();
-    const Replayed result = replay(recording, limits.strategy, 5);
+    const Replayed result = Replay(recording).run(limits.strategy, 5);
     tried += static_cast<double>(result.tried) / static_cast<double>(recording.entries.size());
     regret += result.regret;
   }
@@ -165,15 +165,6 @@ TEST_CASE("What strategies find in made-up worlds, for what they try") {
   CHECK(regret / kWorlds <= limits.mean_regret);
   CHECK(regret >= 0);
 }
-
-/// What recordings of a GPU are held to.
-constexpr double kMeanRegret = 0.01;
-constexpr double kWorstRegret = 0.015;
-constexpr double kEightNearShare = 0.9;
-constexpr double kPredictedOnly = 0.12;
-constexpr std::size_t kLeastProblems = 12;
-constexpr int kLeastConfigs = 100;
-constexpr int kLeastSamples = 5;
 
 std::vector<fs::path> files_named(const std::string& extension) {
   std::vector<fs::path> files;
@@ -190,6 +181,24 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
+std::vector<Recording> recorded_on_gpus() {
+  std::vector<Recording> recordings;
+  for (const fs::path& file : files_named(".recording")) {
+    const auto some = parse_recordings(read(file), file.filename().string());
+    recordings.insert(recordings.end(), some.begin(), some.end());
+  }
+  return recordings;
+}
+
+/// What recordings of a GPU are held to.
+constexpr double kMeanRegret = 0.01;
+constexpr double kWorstRegret = 0.015;
+constexpr double kEightNearShare = 0.9;
+constexpr double kPredictedOnly = 0.12;
+constexpr std::size_t kLeastProblems = 12;
+constexpr int kLeastConfigs = 100;
+constexpr int kLeastSamples = 5;
+
 TEST_CASE("Rows in the repository are readable as recordings") {
   REQUIRE_FALSE(files_named(".yaml").empty());
   for (const fs::path& file : files_named(".yaml")) {
@@ -198,17 +207,13 @@ TEST_CASE("Rows in the repository are readable as recordings") {
       INFO(file << ' ' << canonical_text(recording.problem.sizes));
       CHECK(recording.entries.size() >= 20);
       CHECK(std::isfinite(recording.best_cost()));
-      CHECK(replay(recording, Strategy::kExhaustive, 1).tried == recording.entries.size());
+      CHECK(Replay(recording).run(Strategy::kExhaustive, 1).tried == recording.entries.size());
     }
   }
 }
 
 TEST_CASE("What was recorded on GPUs holds the limits") {
-  std::vector<Recording> recordings;
-  for (const fs::path& file : files_named(".recording")) {
-    const auto some = parse_recordings(read(file), file.filename().string());
-    recordings.insert(recordings.end(), some.begin(), some.end());
-  }
+  const auto recordings = recorded_on_gpus();
   REQUIRE(recordings.size() >= kLeastProblems);
   const RegretSummary summary = summarise(recordings);
   for (const ProblemRegret& problem : summary.problems) {
@@ -224,6 +229,39 @@ TEST_CASE("What was recorded on GPUs holds the limits") {
   CHECK(summary.ranked_mean <= kMeanRegret);
   CHECK(summary.eight_near_share >= kEightNearShare);
   CHECK(summary.predicted_first_mean <= kPredictedOnly);
+}
+
+/// Two tunings agree where what they choose differs, in recorded cost, by no more than the larger
+/// of the noise floors that their last races measured, or by no more than this. In the recording of
+/// an H200 those floors are 0.15 to 0.73 % (medians of a problem's tunings).
+constexpr double kAlike = 0.003;
+constexpr double kAgreeShare = 0.95;
+constexpr std::uint64_t kTunings = 100;
+
+double agreeing_pairs(const std::vector<Replayed>& tunings) {
+  int agree = 0, pairs = 0;
+  for (std::size_t i = 0; i < tunings.size(); ++i) {
+    for (std::size_t j = i + 1; j < tunings.size(); ++j) {
+      const double difference = (1 + tunings[i].regret) / (1 + tunings[j].regret);
+      const double allowed = std::max({kAlike, tunings[i].noise, tunings[j].noise});
+      agree += std::max(difference, 1 / difference) <= 1 + allowed ? 1 : 0;
+      ++pairs;
+    }
+  }
+  return static_cast<double>(agree) / pairs;
+}
+
+TEST_CASE("Two tunings of a problem that was recorded on a GPU agree inside the noise") {
+  for (const Recording& recording : recorded_on_gpus()) {
+    const Replay replay(recording);
+    std::vector<Replayed> tunings;
+    for (std::uint64_t seed = 1; seed <= kTunings; ++seed) {
+      tunings.push_back(replay.run(Strategy::kLocal, seed));
+    }
+    INFO(canonical_text(recording.problem.variant)
+         << " | " << canonical_text(recording.problem.sizes));
+    CHECK(agreeing_pairs(tunings) >= kAgreeShare);
+  }
 }
 
 }  // namespace
