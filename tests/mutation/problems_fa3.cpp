@@ -89,6 +89,27 @@ void add_knobs(Problems& list) {
     recipe.seqlen_q = 400, recipe.seqlen_kv = 20, recipe.heads = 3, recipe.head_dim = 16;
     recipe.multiprocessors = 1;
   })));
+  // Each tile is spoilt: by short ones the producer runs as far ahead as it can.
+  const Recipe spoilt = with(drawn, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, spoilt tiles on a walk, one slot of queries";
+    recipe.config.tile_m = 64, recipe.config.warps = 4, recipe.config.stages = 4;
+    recipe.config.scheduler = TileScheduler::kStatic, recipe.config.query_stages = 1;
+    recipe.config.ping_pong = recipe.config.tma_store = recipe.config.longest_first = false;
+    recipe.seqlen_q = recipe.seqlen_kv = 100, recipe.heads = recipe.kv_heads = 6;
+    recipe.head_dim = 16, recipe.multiprocessors = 1;
+    recipe.bad_values = 99;
+  });
+  list.push_back(make(spoilt));
+  list.push_back(make(with(spoilt, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, spoilt tiles on a walk, two slots of queries, O by TMA";
+    recipe.config.query_stages = 2, recipe.config.tma_store = true;
+    recipe.config.scheduler = TileScheduler::kDynamic;
+  })));
+  list.push_back(make(with(spoilt, [](Recipe& recipe) {
+    recipe.name = "fa3 causal, the third tile of a walk spoilt, in its last column";
+    recipe.seqlen_q = recipe.seqlen_kv = 192, recipe.heads = recipe.kv_heads = 1;
+    recipe.bad_values = 1;
+  })));
   const Recipe skips = with(drawn, [](Recipe& recipe) {
     recipe.name = "fa3 causal, hidden blocks skipped by three teams";
     recipe.config.tile_m = 192, recipe.config.warps = 12, recipe.config.tile_n = 64;
