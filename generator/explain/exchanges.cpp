@@ -103,8 +103,9 @@ void add_rings(std::vector<Exchange>& list, const Variant& variant, const Kernel
            config.warps, config.warp_specialized ? "producer" : "loading warp")});
 }
 
-/// templates/part/value_guard.cuh, guard_bell.cuh and value_transposer.cuh.
-void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
+/// templates/part/value_guard.cuh, redo_list.cuh, guard_bell.cuh and value_transposer.cuh. Of
+/// values that are finite.
+void add_helpers(std::vector<Exchange>& list, const Variant& variant, int all_threads) {
   const int threads = kGuardWarps * kWarpThreads;
   if (transposes_values(variant)) {
     list.push_back({"V in rows", BarrierKind::kMbarrier, 1, Period::kKeyTile, threads,
@@ -112,10 +113,16 @@ void add_helpers(std::vector<Exchange>& list, const Variant& variant) {
     list.push_back(
         {"helpers", BarrierKind::kNamed, 1, Period::kKeyTile, threads, "the V tile is transposed"});
   } else if (variant.mask == MaskKind::kCausal) {
-    list.push_back({"masked V", BarrierKind::kMbarrier, 1, Period::kMaskedKeyTile, threads,
-                    "the TMA has written a V tile of which rows may not see all"});
-    list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
-                    "whether it holds NaN or Inf, before consumers multiply it"});
+    if (variant.dtype == DataType::kE4m3) {
+      list.push_back({"masked V", BarrierKind::kMbarrier, 1, Period::kMaskedKeyTile, threads,
+                      "the TMA has written a V tile of which rows may not see all"});
+      list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
+                      "whether it holds NaN or Inf, before consumers multiply it"});
+    } else {
+      list.push_back({"outputs looked at", BarrierKind::kMbarrier, 1, Period::kBlock, all_threads,
+                      "whether NaN or Inf among values has spoilt a tile: those are done again, "
+                      "helpers clearing their masked V tiles first"});
+    }
     list.push_back({"start of a tile, for the helpers", BarrierKind::kNamed, 1, Period::kQueryTile,
                     threads + kWarpgroupWarps * kWarpThreads,
                     "the first warpgroup lets them look at the next tile's values"});
@@ -136,7 +143,7 @@ std::vector<Exchange> fa3(const Variant& variant, const KernelConfig& config) {
                     "while the other's softmax does",
                     teams});
   }
-  add_helpers(list, variant);
+  add_helpers(list, variant, threads);
   list.push_back({"full and empty, of a slot of Q", BarrierKind::kMbarrier, 2, Period::kQueryTile,
                   threads, "which query tile is next, and its rows; the slot may be filled again"});
   if (config.tma_store) {

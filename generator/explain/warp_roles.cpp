@@ -44,7 +44,11 @@ Role fa3_helpers(const Variant& variant) {
   if (transposes_values(variant)) {
     helpers.does = "transpose each 8-bit V tile in shared memory";
   } else if (variant.mask == MaskKind::kCausal) {
-    helpers.does = "look through V tiles that the mask cuts, and clear NaN and Inf there";
+    helpers.does =
+        variant.dtype == DataType::kE4m3
+            ? "look through V tiles that the mask cuts, and clear NaN and Inf there"
+            : "sleep, unless NaN or Inf among values spoils a tile: then they clear V tiles "
+              "that the mask cuts";
   }
   return helpers;
 }

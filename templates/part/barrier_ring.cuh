@@ -30,8 +30,8 @@ class RingPlace {
   int slot() const { return static_cast<int>(count_ % kSlots); }
   unsigned parity() const { return count_ / kSlots % 2; }
   void next() { ++count_; }
-  /// Some slots at once; none where `slots` is negative.
-  void skip(int slots) { count_ += slots < 0 ? 0u : static_cast<unsigned>(slots); }
+  /// So many slots at once.
+  void skip(int slots) { count_ += static_cast<unsigned>(slots); }
   /// The slot before this one.
   int left() const { return static_cast<int>((count_ - 1) % kSlots); }
 

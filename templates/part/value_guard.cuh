@@ -44,7 +44,7 @@ class ValueGuard {
       if (is_guarded) {
         check(work);
       } else {
-        values_.skip(work.range.end - work.range.begin);
+        values_.skip(maximum(work.range.end - work.range.begin, 0));
       }
       if constexpr (!Config::kPersistent) return;
     }
