@@ -115,10 +115,10 @@ void print(const Outcome& outcome, const SelectionPlace& place,
   std::cout << fmt::format(
       "device   {}; {} block(s) per SM at once, {:.2f} waves\n"
       "work     {:.3g} FLOP, {:.3g} B from HBM (at least {:.3g}), workspace {} B\n"
-      "predicted {}; lowest ceiling: {}\n",
+      "predicted {} at {} GHz; lowest ceiling: {}\n",
       device_text(place), prediction.blocks_per_sm, prediction.waves, flop_count(facts.problem),
       prediction.hbm_bytes, minimal_bytes(facts.problem), facts.plan.workspace_bytes,
-      format_seconds(prediction.seconds),
+      format_seconds(prediction.seconds), place.limits.clock_ghz,
       facts.parts.empty() ? "none" : lowest_ceilings(facts.roofline));
   const std::string note = accuracy_note(facts.problem);
   if (!note.empty()) std::cout << "accuracy " << note << '\n';

@@ -158,6 +158,10 @@ std::string generations_text(const std::vector<Generation>& generations,
     if (runs) text += brief_questions_text(facts);
   }
   text += '\n' + table(generations, measured);
+  text +=
+      "predictions are at the clock above; a card that holds a higher one is faster. What was "
+      "measured of the\nkernel that is chosen, explain without --compare prints as stored; "
+      "--measure measures all of these.\n";
   const auto steps = generation_steps(generations);
   if (!steps.empty()) text += "\nwhat each removes, and what it leaves (all predicted):\n";
   for (const GenerationStep& step : steps) text += step_text(generations, step);

@@ -146,7 +146,8 @@ std::string running_max_of(const PartExplanation& part, RunningMax running_max) 
       break;
     case RunningMax::kLazy:
       when =
-          "moves only once a maximum exceeds it far (at most by 2^8), or by more than the row's "
+          "moves only once a maximum exceeds it far (at most by 2^8; of 8-bit inputs by 2^4), or "
+          "by more than the row's "
           "sum "
           "so far bears";
       break;

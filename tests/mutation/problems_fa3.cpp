@@ -108,6 +108,7 @@ void add_knobs(Problems& list) {
   list.push_back(make(with(spoilt, [](Recipe& recipe) {
     recipe.name = "fa3 causal, the third tile of a walk spoilt, in its last column";
     recipe.seqlen_q = recipe.seqlen_kv = 192, recipe.heads = recipe.kv_heads = 1;
+    recipe.config.stages = 3;
     recipe.bad_values = 1;
   })));
   const Recipe skips = with(drawn, [](Recipe& recipe) {
