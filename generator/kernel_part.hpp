@@ -60,6 +60,13 @@ constexpr bool transposes_values(const Variant& variant) {
   return variant.dtype == DataType::kE4m3 && variant.value_layout == ValueLayout::kRows;
 }
 
+/// Whether a kernel of fa3 under a mask looks at its outputs for NaN and Inf, and at values only
+/// once one was spoilt (templates/part/fa3_shared.cuh, kWatched).
+constexpr bool watches_outputs(const Variant& variant, const KernelConfig& config) {
+  return variant.dtype != DataType::kE4m3 && !config.split_kv &&
+         config.running_max != RunningMax::kCheckedSum;
+}
+
 /// Whether the kernel takes MappedParameters instead of AttentionParameters.
 constexpr bool loads_by_tma(KernelPart part) {
   return part == KernelPart::kFa3Attention;

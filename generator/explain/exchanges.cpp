@@ -105,7 +105,7 @@ void add_rings(std::vector<Exchange>& list, const Variant& variant, const Kernel
 
 /// templates/part/value_guard.cuh, redo_list.cuh, guard_bell.cuh and value_transposer.cuh. Of
 /// values that are finite.
-void add_helpers(std::vector<Exchange>& list, const Variant& variant, int all_threads) {
+void add_helpers(std::vector<Exchange>& list, const Variant& variant, const KernelConfig& config) {
   const int threads = kGuardWarps * kWarpThreads;
   if (transposes_values(variant)) {
     list.push_back({"V in rows", BarrierKind::kMbarrier, 1, Period::kKeyTile, threads,
@@ -113,13 +113,14 @@ void add_helpers(std::vector<Exchange>& list, const Variant& variant, int all_th
     list.push_back(
         {"helpers", BarrierKind::kNamed, 1, Period::kKeyTile, threads, "the V tile is transposed"});
   } else if (variant.mask == MaskKind::kCausal) {
-    if (variant.dtype == DataType::kE4m3) {
+    if (!watches_outputs(variant, config)) {
       list.push_back({"masked V", BarrierKind::kMbarrier, 1, Period::kMaskedKeyTile, threads,
                       "the TMA has written a V tile of which rows may not see all"});
       list.push_back({"helpers", BarrierKind::kNamed, 1, Period::kMaskedKeyTile, threads,
                       "whether it holds NaN or Inf, before consumers multiply it"});
     } else {
-      list.push_back({"outputs looked at", BarrierKind::kMbarrier, 1, Period::kBlock, all_threads,
+      list.push_back({"outputs looked at", BarrierKind::kMbarrier, 1, Period::kBlock,
+                      fa3_warps(config) * kWarpThreads,
                       "whether NaN or Inf among values has spoilt a tile: those are done again, "
                       "helpers clearing their masked V tiles first"});
     }
@@ -143,7 +144,7 @@ std::vector<Exchange> fa3(const Variant& variant, const KernelConfig& config) {
                     "while the other's softmax does",
                     teams});
   }
-  add_helpers(list, variant, threads);
+  add_helpers(list, variant, config);
   list.push_back({"full and empty, of a slot of Q", BarrierKind::kMbarrier, 2, Period::kQueryTile,
                   threads, "which query tile is next, and its rows; the slot may be filled again"});
   if (config.tma_store) {

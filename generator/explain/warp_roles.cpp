@@ -39,13 +39,13 @@ std::vector<Role> fa2_roles(const KernelConfig& config) {
 }
 
 /// What the three warps beside the one that loads are for.
-Role fa3_helpers(const Variant& variant) {
+Role fa3_helpers(const Variant& variant, const KernelConfig& config) {
   Role helpers{"helpers", kGuardWarps, std::string(kNoRows), "idle"};
   if (transposes_values(variant)) {
     helpers.does = "transpose each 8-bit V tile in shared memory";
   } else if (variant.mask == MaskKind::kCausal) {
     helpers.does =
-        variant.dtype == DataType::kE4m3
+        !watches_outputs(variant, config)
             ? "look through V tiles that the mask cuts, and clear NaN and Inf there"
             : "sleep, unless NaN or Inf among values spoils a tile: then they clear V tiles "
               "that the mask cuts";
@@ -72,7 +72,7 @@ std::vector<Role> fa3_roles(const Variant& variant, const KernelConfig& config) 
   }
   return {consumers,
           {"producer", 1, std::string(kNoRows), "one thread asks the TMA for tiles of Q, K and V"},
-          fa3_helpers(variant)};
+          fa3_helpers(variant, config)};
 }
 
 }  // namespace

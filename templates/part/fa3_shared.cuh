@@ -47,10 +47,11 @@ struct Shape {
   /// It comes in rows all the same.
   static constexpr bool kTransposes = Config::kScaledInputs && !Config::kTransposedValues;
   static constexpr int kRawTiles = kTransposes ? kRawSlots : 0;
-  /// Outputs are looked at, and values only once one of them was spoilt (part/redo_list.cuh). Of
-  /// 8-bit inputs nothing is gained, and ptxas spills for it: their masked value blocks are all
-  /// looked at.
-  static constexpr bool kWatched = kGuarded && !Config::kScaledInputs;
+  /// Outputs are looked at, and values only once one of them was spoilt (part/redo_list.cuh). Where
+  /// ptxas has no register left for that, or takes long as it is, all masked value blocks are
+  /// looked at; of 8-bit inputs nothing would be gained either.
+  static constexpr bool kWatched =
+      kGuarded && !Config::kScaledInputs && !Config::kSplitKv && !Config::kCheckedSum;
   /// By the guard: who transposes looks at values anyway.
   static constexpr bool kHasGuard = kGuarded && !kTransposes;
   /// Warps that read the tile queue.

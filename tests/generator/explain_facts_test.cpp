@@ -203,6 +203,10 @@ TEST_CASE("fa3's barriers follow its knobs and its inputs") {
   CHECK(times(variant, config, "helpers") == 0);
   variant.mask = MaskKind::kCausal;
   CHECK(times(variant, config, "outputs looked at") == 1);
+  KernelConfig splits = config;
+  splits.split_kv = true;
+  CHECK(times(variant, splits, "masked V") == 1);
+  CHECK(times(variant, splits, "outputs looked at") == 0);
   CHECK(times(variant, config, "masked V") == 0);
   CHECK(times(variant, config, "helpers") == 0);
   variant.dtype = DataType::kE4m3;
