@@ -208,8 +208,8 @@ std::string roofline_text(const Explanation& explanation, const std::optional<Ti
       traffic_line(explanation));
   text += reuse_line(explanation);
   text += fmt::format(
-      "  intensity {:.1f} FLOP/B; were all SMs at work, from {:.1f} on the tensor cores ({} at {}\n"
-      "  GHz) would bind, not HBM\n"
+      "  intensity {:.1f} FLOP/B; were all SMs at work, from {:.1f} on the tensor cores\n"
+      "  ({} at {} GHz) would bind, not HBM\n"
       "  ({}/s: {:.0f} % of the datasheet's {}/s, as much as a plain copy reaches)\n",
       roof.intensity, roof.ridge, teraflops(roof.peak_flops), explanation.limits.clock_ghz,
       format_bytes(roof.usable_hbm), 100 * roof.usable_hbm / roof.hbm_rate,
